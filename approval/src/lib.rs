@@ -1,0 +1,20 @@
+//! The store of runs and approvals, and the life of a row.
+//!
+//! A row is the stored approval behind a gate: tool, exact arguments, deadline, votes, claim, outcome. Store authors
+//! implement [`Storage`] and return plain data; only [`Approvals`] turns a claim that was won into a [`Permit`].
+
+pub mod approvals;
+pub mod clock;
+pub mod outcome;
+pub mod permit;
+pub mod row;
+pub mod run;
+pub mod storage;
+
+pub use approvals::Approvals;
+pub use clock::{Clock, SystemClock, Time};
+pub use outcome::Outcome;
+pub use permit::Permit;
+pub use row::{Decision, NewRow, Person, Row, RowId, RowState};
+pub use run::{Holder, Lease, NewRun, Run, RunId, RunState, StepState, StepWrite};
+pub use storage::{Storage, StoreError};

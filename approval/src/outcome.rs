@@ -1,0 +1,18 @@
+//! What is known of a call that changes something.
+
+use plangate_graph::Value;
+use serde::{Deserialize, Serialize};
+
+/// What came of a call that changes something. No error type converts into `Failed` by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The tool answered, and this is its value.
+    Ok(Value),
+    /// The tool itself said that it failed (it may have done part).
+    Failed(String),
+    /// Nothing left this process; why.
+    NotSent(String),
+    /// It may have happened; why that is not known.
+    Unknown(String),
+}

@@ -1,0 +1,223 @@
+//! The row: a stored approval.
+
+use std::fmt;
+
+use plangate_graph::policy::Terms;
+use plangate_graph::{Digest, Value};
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Time;
+use crate::outcome::Outcome;
+use crate::run::RunId;
+
+/// Id of a row: 128 random bits, 32 hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RowId(pub String);
+
+/// Somebody who starts runs or decides rows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Person {
+    /// Who says so, for instance `os` or an OpenID issuer.
+    pub issuer: String,
+    /// Who it is, in the issuer's words.
+    pub subject: String,
+    /// Roles that the host gives this person.
+    #[serde(default)]
+    pub roles: Vec<String>,
+    /// The host has verified who this is.
+    #[serde(default)]
+    pub verified: bool,
+}
+
+/// What is asked: the content of a new row. `id` and `key` are made by [`Approvals`](crate::Approvals).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRow {
+    /// Its id.
+    pub id: RowId,
+    /// Its run.
+    pub run: RunId,
+    /// Id of the gate, or of the call where nobody is asked.
+    pub node: String,
+    /// How often this node was asked before.
+    pub ask: u32,
+    /// The call, or nothing for a question in front of several steps.
+    pub call: Option<RowCall>,
+    /// SHA-256 of the argument bytes, or of the question's words; what a voter must have seen.
+    pub digest: Digest,
+    /// The question, with its values.
+    pub question: Option<String>,
+    /// Why it is asked: sentences with their codes.
+    pub reason: Vec<String>,
+    /// Digest of the policy in force.
+    pub policy: Digest,
+    /// What it needs to be decided.
+    pub terms: Terms,
+    /// Idempotency key: SHA-256 over store id, run id, node and argument digest.
+    pub key: String,
+}
+
+/// The exact call behind a gate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowCall {
+    /// Id of the call's node.
+    pub node: String,
+    /// Server.
+    pub server: String,
+    /// What the server is: command line or URL, without secrets.
+    pub origin: Option<String>,
+    /// Tool.
+    pub tool: String,
+    /// Digest of its definition.
+    pub definition: Digest,
+    /// Canonical argument bytes: shown, hashed, approved, sent.
+    pub args: Vec<u8>,
+    /// How long the call may take, in milliseconds.
+    pub timeout_ms: i64,
+}
+
+/// A row as read at a moment: `state` is what holds then (expiry and uncertainty are computed on reading).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its id.
+    pub id: RowId,
+    /// Its run.
+    pub run: RunId,
+    /// Id of the gate, question, or unasked call.
+    pub node: String,
+    /// Ask number.
+    pub ask: u32,
+    /// The call, or nothing for a question.
+    pub call: Option<RowCall>,
+    /// What a voter must have seen.
+    pub digest: Digest,
+    /// The digest before an edit.
+    pub edited_from: Option<Digest>,
+    /// The question, with its values.
+    pub question: Option<String>,
+    /// Why it is asked.
+    pub reason: Vec<String>,
+    /// Digest of the policy in force.
+    pub policy: Digest,
+    /// What it needs to be decided.
+    pub terms: Terms,
+    /// Digest of the run's plan.
+    pub plan: Digest,
+    /// State at the moment of reading.
+    pub state: RowState,
+    /// When it was asked.
+    pub created: Time,
+    /// Until when it may be decided.
+    pub expires: Time,
+    /// When the last vote made it approved or rejected, or it was cancelled.
+    pub decided_at: Option<Time>,
+    /// Until when an approved row may be claimed.
+    pub usable_until: Option<Time>,
+    /// Who decided, in words: a person, or the policy rule that let it through.
+    pub decided_by: Option<String>,
+    /// Reason given with the decision.
+    pub decision_reason: Option<String>,
+    /// Idempotency key.
+    pub key: String,
+    /// All votes, also those that an edit voided.
+    pub votes: Vec<Vote>,
+    /// The claim's nonce.
+    pub claim: Option<String>,
+    /// When it was claimed.
+    pub claimed_at: Option<Time>,
+    /// When the claimed call must have ended: claim time and timeout.
+    pub call_deadline: Option<Time>,
+    /// What came of the call.
+    pub outcome: Option<Outcome>,
+    /// When that was recorded.
+    pub ended_at: Option<Time>,
+    /// Who settled it, when, and with what note.
+    pub settled: Option<Settled>,
+}
+
+/// One person's yes or no.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vote {
+    /// Who.
+    pub by: Person,
+    /// Yes or no.
+    pub yes: bool,
+    /// The digest that the person saw.
+    pub digest: Digest,
+    /// When.
+    pub at: Time,
+    /// What the person said with it.
+    pub reason: Option<String>,
+}
+
+/// A person's word on what happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    /// Who.
+    pub by: Person,
+    /// It happened.
+    pub happened: bool,
+    /// With this value, if one was given.
+    pub value: Option<Value>,
+    /// A note.
+    pub note: Option<String>,
+    /// When.
+    pub at: Time,
+}
+
+/// State of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowState {
+    /// Waits for votes.
+    Pending,
+    /// Enough yes; may be claimed.
+    Approved,
+    /// A call is under way.
+    Claimed,
+    /// The call ended ok.
+    Succeeded,
+    /// The call failed, or was not sent.
+    Failed,
+    /// The call started and its outcome is not known.
+    Uncertain,
+    /// A person settled it: it happened.
+    Happened,
+    /// A person settled it: it did not.
+    DidNot,
+    /// A question without a call was answered yes.
+    Answered,
+    /// Somebody said no.
+    Rejected,
+    /// The run was cancelled.
+    Cancelled,
+    /// Its time was over.
+    Expired,
+}
+
+/// One person's decision on a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The row.
+    pub row: RowId,
+    /// The digest that the person saw.
+    pub seen: Digest,
+    /// Who.
+    pub by: Person,
+    /// Yes or no.
+    pub yes: bool,
+    /// What the person says with it.
+    pub reason: Option<String>,
+}
+
+impl fmt::Display for RowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Person {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}{}", self.issuer, self.subject, if self.verified { "" } else { " (asserted)" })
+    }
+}

@@ -1,0 +1,206 @@
+//! The trait of a store: verbs, each one atomic, each with its events in the same transaction.
+
+use plangate_graph::Digest;
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Time;
+use crate::outcome::Outcome;
+use crate::row::{Decision, NewRow, Row, RowId, RowState, Settled};
+use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
+
+/// What a store author writes. Each verb is one compare-and-set that returns the state that won; times are read after
+/// the lock. Locks are taken in one order: the run, the row, the head of the event log. What a verb returned is durable.
+pub trait Storage: Send + Sync {
+    /// The store's own random id, made once with it.
+    fn id(&self) -> Result<String, StoreError>;
+    /// The store's clock.
+    fn now(&self) -> Time;
+    /// The steady clock of this machine.
+    fn steady(&self) -> i64;
+    /// A holder for a new driver in this process; known dead once the process is gone.
+    fn holder(&self) -> Result<Holder, StoreError>;
+
+    /// Stores a run with its documents and takes its first lease.
+    fn start(&self, run: &NewRun, holder: &Holder) -> Result<Lease, StoreError>;
+    /// Takes the lease of a run that is not driven (nobody holds it, it ran out, or its holder is known dead).
+    fn lease(&self, run: &RunId, holder: &Holder) -> Result<LeaseAnswer, StoreError>;
+    /// Extends the lease and reads `wake` and the cancel mark.
+    fn renew(&self, lease: &Lease) -> Result<Lease, StoreError>;
+    /// Writes states of steps, all of them or none; renews the lease with it.
+    fn record(&self, lease: &Lease, steps: &[StepWrite]) -> Result<Lease, StoreError>;
+    /// Parks the run and releases the lease, unless `wake` moved since it was seen.
+    fn park(&self, lease: &Lease) -> Result<ParkAnswer, StoreError>;
+    /// Ends the run and releases the lease, unless `wake` moved since it was seen.
+    fn end(&self, lease: &Lease, state: RunState, reason: Option<&str>) -> Result<ParkAnswer, StoreError>;
+    /// Cancels a run: its mark and its unclaimed rows in one transaction. A run that has ended stays as it is.
+    fn cancel(&self, run: &RunId, by: &crate::row::Person, reason: Option<&str>) -> Result<Run, StoreError>;
+
+    /// Puts a row, and its step to `pending`. Idempotent by (run, node, ask); other bytes are [`StoreError::Changed`].
+    fn ask(&self, lease: &Lease, row: &NewRow, step: &[StepWrite]) -> Result<Row, StoreError>;
+    /// One person's vote. Refusals in this order: not found, decided, cancelled, expired, changed, not allowed.
+    fn decide(&self, decision: &Decision) -> Result<Row, StoreError>;
+    /// Takes an approved row to make its call, and its step to `running`. The same nonce again is the same claim.
+    fn claim(
+        &self,
+        lease: &Lease,
+        row: &RowId,
+        nonce: &str,
+        digest: Digest,
+        definition: Digest,
+        step: &StepWrite,
+    ) -> Result<Row, StoreError>;
+    /// A row that policy lets through: born claimed, with the rule as decider.
+    fn claim_unasked(
+        &self,
+        lease: &Lease,
+        row: &NewRow,
+        rule: &str,
+        nonce: &str,
+        step: &StepWrite,
+    ) -> Result<Row, StoreError>;
+    /// What came of a claimed call, with its value, and its step ended, in one transaction. Keyed by the claim, not by
+    /// the lease. After a person has spoken it is kept as an event and changes nothing else.
+    fn outcome(
+        &self,
+        row: &RowId,
+        nonce: &str,
+        outcome: &Outcome,
+        step: &StepWrite,
+    ) -> Result<Row, StoreError>;
+    /// A person says what happened to an uncertain call. [`StoreError::InFlight`] until its call has ended or its
+    /// deadline and a grace have passed.
+    fn settle(&self, row: &RowId, settled: &Settlement) -> Result<Row, StoreError>;
+
+    /// A run.
+    fn run(&self, run: &RunId) -> Result<Run, StoreError>;
+    /// Runs, newest first.
+    fn runs(&self) -> Result<Vec<Run>, StoreError>;
+    /// The steps of a run that were written down, by node id.
+    fn steps(&self, run: &RunId) -> Result<Vec<StepWrite>, StoreError>;
+    /// A row, with its state at this moment.
+    fn row(&self, row: &RowId) -> Result<Row, StoreError>;
+    /// Rows of a run in the order they were asked, or of all runs.
+    fn rows(&self, of: Option<&RunId>) -> Result<Vec<Row>, StoreError>;
+    /// A document by its digest.
+    fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError>;
+    /// Events after a sequence number, in order.
+    fn events(&self, after: u64) -> Result<Vec<Event>, StoreError>;
+}
+
+/// What came of asking for a lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeaseAnswer {
+    /// It is yours.
+    Taken(Lease),
+    /// Another drives it and will take up what was decided.
+    Busy {
+        /// Until when its lease lasts.
+        until: Time,
+    },
+    /// The run has ended.
+    Ended(RunState),
+}
+
+/// What came of parking or ending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParkAnswer {
+    /// Done; the lease is released.
+    Released,
+    /// Something was decided meanwhile: look again, with this lease.
+    LookAgain(Lease),
+}
+
+/// A person's word on an uncertain call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// The claim that the person saw.
+    pub claim: String,
+    /// Who, what, value and note; its time is set by the store.
+    pub settled: Settled,
+}
+
+/// One transition, in the append-only log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Position, from 1.
+    pub seq: u64,
+    /// When.
+    pub at: Time,
+    /// What: canonical JSON with `kind` and the ids it is about.
+    pub what: String,
+    /// Hash of the event before.
+    pub prev: Digest,
+    /// Hash over `prev`, `seq`, `at` and `what`.
+    pub hash: Digest,
+}
+
+/// Why a verb did nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// No such run, row or document.
+    #[error("no {what} {id}")]
+    NotFound {
+        /// `run`, `row` or `document`.
+        what: &'static str,
+        /// Its id.
+        id: String,
+    },
+    /// Decided already.
+    #[error("already {state:?} by {by} at {at:?}")]
+    Decided {
+        /// What it is now.
+        state: RowState,
+        /// Who decided.
+        by: String,
+        /// When.
+        at: Option<Time>,
+    },
+    /// Its run was cancelled.
+    #[error("the run was cancelled")]
+    Cancelled,
+    /// Its time was over.
+    #[error("expired at {at:?}; nothing was run: ask again")]
+    Expired {
+        /// When it expired.
+        at: Time,
+    },
+    /// The digest is not that of the stored row.
+    #[error("the stored call has the digest {stored}, not {seen}")]
+    Changed {
+        /// What is stored.
+        stored: Digest,
+        /// What was shown.
+        seen: Digest,
+    },
+    /// This person may not decide this.
+    #[error("not allowed: {0}")]
+    NotAllowed(String),
+    /// It cannot be settled yet: the call may still be under way.
+    #[error("the call may still be under way until {until:?}")]
+    InFlight {
+        /// When it can be settled.
+        until: Time,
+    },
+    /// The row is not in a state that allows this.
+    #[error("the row is {0:?}")]
+    NotNow(RowState),
+    /// Another drives the run now; nothing more is started here.
+    #[error("the lease of run {0} is lost")]
+    LeaseLost(RunId),
+    /// Written by another version of plangate.
+    #[error("the store has schema version {found}, this version reads {known}")]
+    Version {
+        /// What it has.
+        found: i64,
+        /// What is known.
+        known: i64,
+    },
+    /// The file is damaged, read-only, full, locked, or not a store.
+    #[error("the store at {path} {message}")]
+    Unusable {
+        /// Where it lies.
+        path: String,
+        /// What is wrong and what to do.
+        message: String,
+    },
+}

@@ -1,0 +1,2 @@
+//! The `plangate` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Compiles a recipe to a plan, with diagnostics for whoever wrote it.

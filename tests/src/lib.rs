@@ -1,0 +1,1 @@
+//! Stories end to end, through the real binary and the public crates.
