@@ -15,6 +15,7 @@ pub mod outline;
 pub mod plan;
 pub mod policy;
 pub mod problem;
+pub mod schema;
 pub mod template;
 pub mod value;
 pub mod verify;
