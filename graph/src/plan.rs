@@ -250,7 +250,7 @@ impl Plan {
 
     /// The `need` join through which this item reads a step, if its block counts that step; otherwise it reads it directly.
     pub fn join_for(&self, item: usize, step: NodeIx) -> Option<NodeIx> {
-        let block = self.outline.items[item].block;
+        let block = self.outline.items.get(item)?.block;
         self.need_join(block).filter(|join| match &self.node(*join).kind {
             NodeKind::Join(Join::Need { of, .. }) => of.binary_search(&step).is_ok(),
             _ => false,

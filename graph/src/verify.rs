@@ -4,7 +4,7 @@
 //! policy of now, and compares node by node and edge by edge. What the plan adds to that (a gate that policy no longer
 //! demands, an effect that is no longer thought so strong) stays; what it lacks is refused.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::catalog::Catalog;
 use crate::effect::{Classification, Effect};
@@ -89,17 +89,17 @@ impl Plan {
 
     /// What the plan itself claims of its calls.
     fn floor(&self) -> Floor {
-        let gated: HashMap<NodeIx, ()> = self
+        let gated: HashSet<NodeIx> = self
             .nodes()
             .filter_map(|(_, node)| match node.kind {
-                NodeKind::Gate { call, .. } => Some((call, ())),
+                NodeKind::Gate { call, .. } => Some(call),
                 _ => None,
             })
             .collect();
         self.nodes()
             .filter_map(|(ix, node)| match &node.kind {
                 NodeKind::Call { judged, .. } => {
-                    Some((node.id.clone(), (judged.effect, judged.asked || gated.contains_key(&ix))))
+                    Some((node.id.clone(), (judged.effect, judged.asked || gated.contains(&ix))))
                 }
                 _ => None,
             })
@@ -107,12 +107,12 @@ impl Plan {
     }
 
     fn changed_definitions(&self, catalog: &Catalog) -> Vec<Problem> {
-        let mut seen = HashMap::new();
+        let mut seen = HashSet::new();
         let mut problems = Vec::new();
         for (ix, call) in self.calls() {
             let NodeKind::Call { item, judged } = &self.node(ix).kind else { continue };
             let Some(now) = catalog.digest(&call.server, &call.tool) else { continue };
-            if now != judged.definition && seen.insert((&call.server, &call.tool), ()).is_none() {
+            if now != judged.definition && seen.insert((&call.server, &call.tool)) {
                 let message = format!(
                     "the tool {}.{} is not the one that `{}` was planned with: its definition was {} and is {}",
                     call.server,
