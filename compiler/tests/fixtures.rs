@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use plangate_compiler::{
-    Colour, Compiled, Options, Severity, compile, documented_codes, outline, render, to_json,
+    Colour, Compiled, Options, Severity, compile, documented_codes, explain, outline, render, to_json,
 };
 use plangate_graph::outline::{Body, Outline};
 use plangate_graph::policy::Author;
@@ -163,5 +163,22 @@ fn fixes_mend() {
                 diagnostic.code
             );
         }
+    }
+}
+
+/// The recipes in an entry of the documentation.
+fn examples(entry: &str) -> Vec<&str> {
+    entry.split("```recipe\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+}
+
+#[test]
+fn documented_examples_show_their_code_and_how_to_mend_it() {
+    let catalog = catalog();
+    for code in documented_codes().filter(|c| c.starts_with('R') && !c.starts_with("R03")) {
+        let entry = explain(code).unwrap();
+        let [wrong, mended] = examples(entry)[..] else { panic!("{code} has not two examples") };
+        let seen = compiled(wrong, &catalog).diagnostics;
+        assert!(seen.iter().any(|d| d.code == code), "{code}\n{wrong}{seen:#?}");
+        assert_eq!(outline(mended, &catalog).1, [], "{code}\n{mended}");
     }
 }
