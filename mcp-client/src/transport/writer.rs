@@ -86,7 +86,7 @@ async fn write_one(pipe: &Sender, frame: Frame) -> Result<(), Unwritten> {
         Ok(n) => Ok((bytes, n)),
         Err(e) => Err(no_byte(&e)),
     };
-    let (bytes, begun) = match frame {
+    let (bytes, sent) = match frame {
         Frame::Ready(bytes, None) => begin(bytes),
         Frame::Ready(bytes, Some(call)) => call.send(|_| begin(bytes)),
         Frame::Call { id, meta, call } => call.send(|spend| {
@@ -95,7 +95,7 @@ async fn write_one(pipe: &Sender, frame: Frame) -> Result<(), Unwritten> {
         }),
     }
     .map_err(Unwritten::Refused)?;
-    let mut rest = bytes.get(begun..).unwrap_or_default();
+    let mut rest = bytes.get(sent..).unwrap_or_default();
     while !rest.is_empty() {
         let wrote = match pipe.writable().await {
             Ok(()) => pipe.try_write(rest),
