@@ -7,14 +7,15 @@ pub mod approvals;
 pub mod clock;
 pub mod outcome;
 pub mod permit;
+mod random;
 pub mod row;
 pub mod run;
 pub mod storage;
 
-pub use approvals::Approvals;
+pub use approvals::{Approvals, Ask};
 pub use clock::{Clock, SystemClock, Time};
 pub use outcome::Outcome;
 pub use permit::Permit;
-pub use row::{Decision, NewRow, Person, Row, RowId, RowState};
+pub use row::{Claim, Decision, NewRow, Person, Row, RowId, RowState};
 pub use run::{Holder, Lease, NewRun, Run, RunId, RunState, StepState, StepWrite};
-pub use storage::{Storage, StoreError};
+pub use storage::{Fault, Storage, StoreError};
