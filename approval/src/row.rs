@@ -34,7 +34,7 @@ pub struct Claim {
 /// Somebody who starts runs or decides rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Person {
-    /// Who says so, for instance `os` or an OpenID issuer.
+    /// Who says so, for instance `os` or an `OpenID` issuer.
     pub issuer: String,
     /// Who it is, in the issuer's words.
     pub subject: String,
