@@ -5,11 +5,13 @@
 
 pub mod approvals;
 pub mod clock;
+pub mod event;
 pub mod outcome;
 pub mod permit;
 mod random;
 pub mod row;
 pub mod run;
+pub mod state;
 pub mod storage;
 
 pub use approvals::{Approvals, Ask};
