@@ -6,6 +6,7 @@
 pub mod approvals;
 pub mod clock;
 pub mod event;
+pub mod memory;
 pub mod outcome;
 pub mod permit;
 mod random;
@@ -13,9 +14,11 @@ pub mod row;
 pub mod run;
 pub mod state;
 pub mod storage;
+mod verbs;
 
 pub use approvals::{Approvals, Ask};
 pub use clock::{Clock, SystemClock, Time};
+pub use memory::MemoryStore;
 pub use outcome::Outcome;
 pub use permit::Permit;
 pub use row::{Claim, Decision, NewRow, Person, Row, RowId, RowState};

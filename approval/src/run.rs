@@ -182,6 +182,18 @@ impl StepState {
 }
 
 impl RunState {
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RunState::Running => "running",
+            RunState::Parked => "parked",
+            RunState::Attention => "attention",
+            RunState::Done => "done",
+            RunState::Failed => "failed",
+            RunState::Cancelled => "cancelled",
+        }
+    }
+
     /// Whether nothing more happens to it.
     pub fn ended(self) -> bool {
         matches!(self, RunState::Done | RunState::Failed | RunState::Cancelled)
