@@ -38,7 +38,7 @@ impl Digest {
 
     /// The first 12 hexadecimal digits, for people.
     pub fn short(&self) -> String {
-        self.0.iter().take(6).map(|b| format!("{b:02x}")).collect()
+        self.to_string().chars().skip("sha256:".len()).take(12).collect()
     }
 }
 
