@@ -17,7 +17,8 @@ use std::sync::Arc;
 use plangate_approval::StepState;
 use plangate_graph::NodeIx;
 
-pub use cause::{Standing, cause};
+pub(crate) use cause::culprit;
+pub use cause::{Standing, cause, causes};
 pub use restore::Restored;
 pub use topology::{Kind, Link, ShapeError, Table, Topology, Wire};
 
@@ -54,6 +55,8 @@ pub enum Event {
     Unaskable(NodeIx),
     /// A person said that an uncertain call did not happen: it is asked again.
     Again(NodeIx),
+    /// A call was not claimed, because the run holds its calls while a row is pending. It has its turn later.
+    Held(NodeIx),
     /// The run was cancelled.
     Cancel,
 }
@@ -264,6 +267,17 @@ impl Schedule {
                 self.end(ix, StepState::Failed);
             }
             Event::Again(ix) => self.on_again(event, ix)?,
+            Event::Held(ix) => {
+                let call = matches!(self.shape.kind(ix), Kind::Call { .. });
+                self.expect(event, ix, call && self.nodes[ix].state == StepState::Running)?;
+                self.release(ix);
+                if self.cancelled {
+                    self.end(ix, StepState::Cancelled);
+                    self.acts.push(Act::Ended(ix, StepState::Cancelled));
+                } else {
+                    self.make_ready(ix);
+                }
+            }
             Event::Cancel => self.on_cancel(),
         }
         self.spread();
@@ -382,7 +396,7 @@ impl Schedule {
 }
 
 impl How {
-    fn state(self) -> StepState {
+    pub(crate) fn state(self) -> StepState {
         match self {
             How::Done { .. } | How::Answered(_) => StepState::Done,
             How::Failed => StepState::Failed,

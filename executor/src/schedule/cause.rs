@@ -4,7 +4,7 @@ use plangate_approval::StepState;
 use plangate_graph::NodeIx;
 
 use super::ended::{Verdict, verdict};
-use super::topology::Topology;
+use super::topology::{Table, Topology};
 
 /// How a node stands, as those see it that wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub fn cause(shape: &Topology, of: NodeIx, standing: impl Fn(NodeIx) -> Standing
     let state = standing(of).state;
     let mut at = of;
     loop {
-        let next = culprit(shape, at, state, &standing);
+        let next = culprit(shape, at, &standing);
         match next {
             Some(ix) if standing(ix).state == state => at = ix,
             None if at != of => return Some(at),
@@ -34,13 +34,25 @@ pub fn cause(shape: &Topology, of: NodeIx, standing: impl Fn(NodeIx) -> Standing
     }
 }
 
-/// The source by which a node in this state did not run.
-fn culprit(
+/// The root causes of all nodes, as [`cause`] tells each. Linear in nodes and edges.
+pub fn causes(shape: &Topology, standing: impl Fn(NodeIx) -> Standing) -> Table<Option<NodeIx>> {
+    let mut roots = Table(vec![None; shape.len()]);
+    for ix in shape.order().iter().copied() {
+        roots[ix] = culprit(shape, ix, &standing).map(|by| {
+            let same = standing(by).state == standing(ix).state;
+            if same { roots[by].unwrap_or(by) } else { by }
+        });
+    }
+    roots
+}
+
+/// The source by which a node did not run.
+pub(crate) fn culprit(
     shape: &Topology,
     ix: NodeIx,
-    state: StepState,
     standing: &impl Fn(NodeIx) -> Standing,
 ) -> Option<NodeIx> {
+    let state = standing(ix).state;
     let first = |wanted: &dyn Fn(Verdict) -> bool| {
         shape
             .ins(ix)

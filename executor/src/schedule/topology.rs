@@ -1,9 +1,12 @@
 //! The shape of a plan: which node waits for which, and for what.
 
+use std::collections::HashMap;
 use std::ops::{Index, IndexMut};
 
 use plangate_graph::plan::{Asks, Join, NodeKind, Plan, Reason};
 use plangate_graph::{Effect, NodeIx, VerifiedPlan};
+
+use crate::values::call_of;
 
 /// Nodes and edges of a plan without their contents. Immutable once built; acyclic.
 #[derive(Clone, Debug)]
@@ -12,6 +15,7 @@ pub struct Topology {
     ins: Links,
     outs: Links,
     order: Vec<NodeIx>,
+    servers: Vec<String>,
 }
 
 /// What the schedule must know of a node.
@@ -104,17 +108,14 @@ impl Topology {
                 (w.from, w.to, link)
             })
             .collect();
-        Topology::build(Table(kinds), &links)
+        Topology::build(Table(kinds), &links, Vec::new())
     }
 
-    /// The shape of a verified plan. A call is a read only if the plan and the present classification both say so.
+    /// The shape of a verified plan. A call is a read only where the plan and the present classification both say so.
     pub fn of(plan: &VerifiedPlan) -> Result<Topology, ShapeError> {
-        let reads = |ix| {
-            let now = plan.classification(ix).is_some_and(|c| c.effect == Effect::Read);
-            match &plan.plan().node(ix).kind {
-                NodeKind::Call { judged, .. } => now && !judged.asked && judged.effect == Effect::Read,
-                _ => false,
-            }
+        let reads = |ix| match &plan.plan().node(ix).kind {
+            NodeKind::Call { judged, .. } => !judged.asked && plan.effect(ix) == Some(Effect::Read),
+            _ => false,
         };
         Topology::with(plan.plan(), reads)
     }
@@ -128,10 +129,11 @@ impl Topology {
     }
 
     fn with(plan: &Plan, reads: impl Fn(NodeIx) -> bool) -> Result<Topology, ShapeError> {
-        let mut servers = std::collections::HashMap::new();
+        let mut servers: Vec<String> = Vec::new();
+        let mut numbers = HashMap::new();
         let mut kinds = Vec::with_capacity(plan.len());
         let mut links = Vec::with_capacity(plan.edge_count());
-        let mut gates = std::collections::HashMap::new();
+        let mut gates = HashMap::new();
         for (ix, node) in plan.nodes() {
             if let NodeKind::Gate { call, .. } = node.kind {
                 gates.insert(call, ix);
@@ -140,9 +142,11 @@ impl Topology {
         for (ix, node) in plan.nodes() {
             kinds.push(match &node.kind {
                 NodeKind::Call { .. } => {
-                    let next = u32::try_from(servers.len()).unwrap_or(u32::MAX);
-                    let name = server_of(plan, ix);
-                    let server = *servers.entry(name).or_insert(next);
+                    let name = call_of(plan, ix).map_or("", |(_, call)| call.server.as_str());
+                    let server = *numbers.entry(name).or_insert_with(|| {
+                        servers.push(name.to_owned());
+                        u32::try_from(servers.len() - 1).unwrap_or(u32::MAX)
+                    });
                     if reads(ix) {
                         Kind::Read { server }
                     } else {
@@ -168,10 +172,14 @@ impl Topology {
                 links.push((from, ix, link));
             }
         }
-        Topology::build(Table(kinds), &links)
+        Topology::build(Table(kinds), &links, servers)
     }
 
-    fn build(kinds: Table<Kind>, links: &[(NodeIx, NodeIx, Link)]) -> Result<Topology, ShapeError> {
+    fn build(
+        kinds: Table<Kind>,
+        links: &[(NodeIx, NodeIx, Link)],
+        servers: Vec<String>,
+    ) -> Result<Topology, ShapeError> {
         for (from, to, _) in links {
             if let Some(bad) = [from, to].into_iter().find(|ix| ix.0 as usize >= kinds.len()) {
                 return Err(ShapeError::NoNode(bad.0));
@@ -201,7 +209,7 @@ impl Topology {
         if let Some(ix) = kinds.indices().find(|ix| open[*ix] > 0) {
             return Err(ShapeError::Cycle(ix.0));
         }
-        Ok(Topology { kinds, ins, outs, order })
+        Ok(Topology { kinds, ins, outs, order, servers })
     }
 
     /// How many nodes there are.
@@ -222,6 +230,11 @@ impl Topology {
     /// All nodes, each after everything it waits for.
     pub fn order(&self) -> &[NodeIx] {
         &self.order
+    }
+
+    /// Names of the servers by their number; nothing for a topology that was built by hand.
+    pub fn servers(&self) -> &[String] {
+        &self.servers
     }
 
     /// What a node is. The index must be of this topology.
@@ -252,13 +265,6 @@ impl Topology {
     /// One for each node that takes a worker, nothing for the others.
     pub fn unit_cost(&self, ix: NodeIx) -> u64 {
         u64::from(matches!(self.kind(ix), Kind::Read { .. } | Kind::Write | Kind::Call { .. }))
-    }
-}
-
-fn server_of(plan: &Plan, ix: NodeIx) -> Option<&str> {
-    match &plan.item_of(ix)?.1.body {
-        plangate_graph::outline::Body::Call(call) => Some(&call.server),
-        _ => None,
     }
 }
 
