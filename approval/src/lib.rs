@@ -4,6 +4,7 @@
 //! implement [`Storage`] and return plain data; only [`Approvals`] turns a claim that was won into a [`Permit`].
 
 pub mod approvals;
+pub mod audit;
 pub mod clock;
 pub mod event;
 pub mod memory;
@@ -12,6 +13,8 @@ pub mod permit;
 mod random;
 pub mod row;
 pub mod run;
+mod shared;
+pub mod sqlite;
 pub mod state;
 pub mod storage;
 mod verbs;
@@ -23,4 +26,5 @@ pub use outcome::Outcome;
 pub use permit::Permit;
 pub use row::{Claim, Decision, NewRow, Person, Row, RowId, RowState};
 pub use run::{Holder, Lease, NewRun, Run, RunId, RunState, StepState, StepWrite};
+pub use sqlite::SqliteStore;
 pub use storage::{Fault, Storage, StoreError};
