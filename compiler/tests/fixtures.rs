@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use plangate_compiler::{
     Colour, Compiled, Options, Severity, compile, documented_codes, explain, outline, render, to_json,
 };
+use plangate_graph::card::Card;
 use plangate_graph::outline::{Body, Outline};
 use plangate_graph::policy::Author;
 use plangate_graph::template::source_text;
-use plangate_graph::{Catalog, Policy};
+use plangate_graph::{Catalog, Plan, Policy};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -56,6 +57,13 @@ fn golden(name: &str, recipe: &str, catalog: &Catalog) -> String {
     }
     if let Some(plan) = plan {
         writeln!(out, "== plan\n{}", plan.to_json()).unwrap();
+        // What was read back is verified and shown, as it would be from a file.
+        let read = Plan::from_json(&plan.to_json()).unwrap();
+        let verified = read.verify(catalog, &Policy::default(), Author::Person).unwrap();
+        assert_eq!(verified.plan().to_json(), plan.to_json());
+        let card = Card::of(&verified, None);
+        writeln!(out, "== card\n{}", card.to_text()).unwrap();
+        writeln!(out, "== markdown\n{}", card.to_markdown()).unwrap();
     }
     if !diagnostics.is_empty() {
         let file = format!("{name}.recipe");

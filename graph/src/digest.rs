@@ -38,7 +38,14 @@ impl Digest {
 
     /// The first 12 hexadecimal digits, for people.
     pub fn short(&self) -> String {
-        self.0.iter().take(6).map(|b| format!("{b:02x}")).collect()
+        self.to_string().chars().skip("sha256:".len()).take(12).collect()
+    }
+}
+
+/// From the 32 bytes that [`as_bytes`](Digest::as_bytes) gave.
+impl From<[u8; 32]> for Digest {
+    fn from(bytes: [u8; 32]) -> Digest {
+        Digest(bytes)
     }
 }
 

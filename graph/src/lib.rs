@@ -6,6 +6,7 @@
 //! [`Catalog`] and a [`Policy`]; [`Plan::to_json`] writes `actions.json`, [`Plan::from_json`] reads it, and
 //! [`Plan::verify`] believes nothing in it: it lowers the outline again and compares.
 
+pub mod card;
 pub mod catalog;
 pub mod digest;
 pub mod effect;
@@ -15,6 +16,7 @@ pub mod outline;
 pub mod plan;
 pub mod policy;
 pub mod problem;
+pub mod schema;
 pub mod template;
 pub mod value;
 pub mod verify;

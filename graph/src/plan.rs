@@ -23,6 +23,8 @@ pub struct Plan {
     pub(crate) graph: DiGraph<Node, Edge>,
     /// Node of each item; a question whose words stand on a gate has that gate.
     pub(crate) of_item: Vec<NodeIx>,
+    /// The `need` join of each block that has one.
+    pub(crate) joins: Vec<Option<NodeIx>>,
     pub(crate) notes: Vec<Note>,
 }
 
@@ -171,8 +173,8 @@ impl Plan {
     }
 
     /// All nodes with their indices: items in typed order, gates and joins between them.
-    pub fn nodes(&self) -> impl ExactSizeIterator<Item = (NodeIx, &Node)> {
-        self.graph.node_indices().map(|ix| (NodeIx::from(ix), &self.graph[ix]))
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeIx, &Node)> {
+        self.graph.node_indices().zip(self.graph.node_weights()).map(|(ix, node)| (NodeIx::from(ix), node))
     }
 
     /// A node. The index must be of this plan.
@@ -221,6 +223,7 @@ impl Plan {
 
     /// The node of an item; for a question whose words stand on a gate, that gate.
     pub fn node_of(&self, item: usize) -> NodeIx {
+        #[expect(clippy::indexing_slicing, reason = "an index of another plan is a fault of the caller")]
         self.of_item[item]
     }
 
@@ -233,20 +236,20 @@ impl Plan {
             | NodeKind::Check { item } => item,
             NodeKind::Join(_) | NodeKind::Gate { .. } => return None,
         };
-        Some((item, &self.outline.items[item]))
+        self.outline.items.get(item).map(|found| (item, found))
     }
 
     /// The gate of a call, if it has one.
     pub fn gate_of(&self, call: NodeIx) -> Option<NodeIx> {
         self.graph
             .neighbors_directed(call.into(), petgraph::Direction::Incoming)
-            .find(|ix| matches!(self.graph[*ix].kind, NodeKind::Gate { .. }))
             .map(NodeIx::from)
+            .find(|ix| matches!(self.node(*ix).kind, NodeKind::Gate { .. }))
     }
 
     /// The `need` join through which this item reads a step, if its block counts that step; otherwise it reads it directly.
     pub fn join_for(&self, item: usize, step: NodeIx) -> Option<NodeIx> {
-        let block = self.outline.items[item].block;
+        let block = self.outline.items.get(item)?.block;
         self.need_join(block).filter(|join| match &self.node(*join).kind {
             NodeKind::Join(Join::Need { of, .. }) => of.binary_search(&step).is_ok(),
             _ => false,
@@ -255,12 +258,28 @@ impl Plan {
 
     /// The `need` join of a block.
     pub fn need_join(&self, block: usize) -> Option<NodeIx> {
-        self.outline.blocks.get(block)?.need?;
-        self.nodes()
-            .find(
-                |(_, node)| matches!(&node.kind, NodeKind::Join(Join::Need { block: b, .. }) if *b == block),
-            )
-            .map(|(ix, _)| ix)
+        self.joins.get(block).copied().flatten()
+    }
+
+    /// Places of the steps that start at once although they were typed below others, in typed order.
+    pub fn moved_items(&self) -> Vec<usize> {
+        let mut first_block = None;
+        let mut moved = Vec::new();
+        for (place, item) in self.outline.items.iter().enumerate() {
+            let first = *first_block.get_or_insert(item.block);
+            let node = self.of_item.get(place).copied().unwrap_or(NodeIx(0));
+            let earns_none =
+                self.graph.neighbors_directed(node.into(), petgraph::Direction::Incoming).next().is_none();
+            if item.name().is_some() && item.block > first && earns_none {
+                moved.push(place);
+            }
+        }
+        moved
+    }
+
+    /// The block in which the card shows a step that moved: the nearest `together:` above its block.
+    pub fn fan_above(&self, block: usize) -> Option<usize> {
+        self.outline.blocks.iter().take(block).rposition(|b| b.kind == crate::outline::BlockKind::Together)
     }
 
     /// What is worth saying about it.

@@ -1,9 +1,11 @@
 //! What is wrong with a plan or a recipe, as data: code, place, sentence, help.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How bad a problem is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Something worth knowing; nothing to do.

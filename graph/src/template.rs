@@ -155,6 +155,15 @@ impl Template {
         })
     }
 
+    /// How many levels of lists and objects with references in them there are.
+    pub fn depth(&self) -> usize {
+        match self {
+            Template::Lit(_) | Template::Ref(_) | Template::Text(_) => 0,
+            Template::List(items) => 1 + items.iter().map(Template::depth).max().unwrap_or(0),
+            Template::Object(members) => 1 + members.iter().map(|(_, t)| t.depth()).max().unwrap_or(0),
+        }
+    }
+
     fn into_literal(self) -> Option<Value> {
         match self {
             Template::Lit(value) => Some(value),

@@ -1,13 +1,20 @@
 //! A plan held against a catalog and a policy. The executor takes nothing else.
+//!
+//! Verifying believes nothing in the plan but what its author typed: it lowers that again, against the tools and the
+//! policy of now, and compares node by node and edge by edge. What the plan adds to that (a gate that policy no longer
+//! demands, an effect that is no longer thought so strong) stays; what it lacks is refused.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::catalog::Catalog;
-use crate::effect::Classification;
-use crate::outline::Body;
-use crate::plan::{NodeIx, NodeKind, Plan};
+use crate::effect::{Classification, Effect};
+use crate::lower::{Floor, Judgement, lower_above};
+use crate::outline::{Body, Call};
+use crate::plan::{Edge, Join, Node, NodeIx, NodeKind, Plan};
 use crate::policy::{Author, Policy};
-use crate::problem::Problem;
+use crate::problem::{Problem, Severity};
+use crate::schema;
+use crate::template::Template;
 use crate::value::Value;
 
 /// A plan that passed: effects, asking, edges and gates were recomputed from catalog and policy and found in it.
@@ -17,11 +24,10 @@ pub struct VerifiedPlan {
     catalog: Catalog,
     policy: Policy,
     author: Author,
-    /// What each call is now; the stronger of the plan's word and this counts.
     now: BTreeMap<NodeIx, Classification>,
 }
 
-/// A read, about to be made. Only a [`VerifiedPlan`] makes one, and never for a call that changes something.
+/// A read, about to be made. Only a [`VerifiedPlan`] makes one, and never for a call that changes something or is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadCall<'a> {
     server: &'a str,
@@ -30,20 +36,219 @@ pub struct ReadCall<'a> {
 }
 
 impl Plan {
-    /// Holds the plan against the tools and the policy of now, believing nothing in it. All refusals at once, each naming its step.
+    /// Holds the plan against tools and policy, believing nothing in it. All refusals at once, each naming its step.
+    ///
+    /// Linear in nodes and edges.
     pub fn verify(
         self,
         catalog: &Catalog,
         policy: &Policy,
         author: Author,
     ) -> Result<VerifiedPlan, Vec<Problem>> {
-        Ok(VerifiedPlan {
-            plan: self,
-            catalog: catalog.clone(),
-            policy: policy.clone(),
-            author,
-            now: BTreeMap::new(),
+        let floor = self.floor();
+        let lowered = lower_above(self.outline.clone(), catalog, self.policy, policy, author, &floor);
+        let mut refusals: Vec<Problem> =
+            lowered.problems.into_iter().filter(|p| p.severity == Severity::Error).collect();
+        refusals.extend(self.changed_definitions(catalog));
+        refusals.extend(self.relabelled(&lowered.judgements));
+        if let Some(again) = &lowered.plan {
+            let missing = compare(&self, again);
+            refusals.extend(missing);
+        }
+        if refusals.is_empty() && lowered.plan.is_none() {
+            refusals.push(Problem::error(
+                "V0400",
+                None,
+                "the plan could not be made again from what it says",
+            ));
+        }
+        let plan = match lowered.plan {
+            Some(plan) if refusals.is_empty() => plan,
+            _ => return Err(refusals),
+        };
+        let now = lowered
+            .judgements
+            .into_iter()
+            .map(|(item, judgement)| (plan.node_of(item), judgement.now))
+            .collect();
+        let catalog = catalog.part(plan.calls().map(|(_, call)| (call.server.as_str(), call.tool.as_str())));
+        // What was made again: the same nodes and edges, and words that nobody can have written into the file.
+        Ok(VerifiedPlan { plan, catalog, policy: policy.clone(), author, now })
+    }
+
+    /// All calls with their nodes.
+    pub fn calls(&self) -> impl Iterator<Item = (NodeIx, &Call)> {
+        self.nodes().filter_map(|(ix, node)| match &node.kind {
+            NodeKind::Call { item, .. } => match &self.outline.items.get(*item)?.body {
+                Body::Call(call) => Some((ix, call)),
+                _ => None,
+            },
+            _ => None,
         })
+    }
+
+    /// What the plan itself claims of its calls.
+    fn floor(&self) -> Floor {
+        let gated: HashSet<NodeIx> = self
+            .nodes()
+            .filter_map(|(_, node)| match node.kind {
+                NodeKind::Gate { call, .. } => Some(call),
+                _ => None,
+            })
+            .collect();
+        self.nodes()
+            .filter_map(|(ix, node)| match &node.kind {
+                NodeKind::Call { judged, .. } => {
+                    Some((node.id.clone(), (judged.effect, judged.asked || gated.contains(&ix))))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn changed_definitions(&self, catalog: &Catalog) -> Vec<Problem> {
+        let mut seen = HashSet::new();
+        let mut problems = Vec::new();
+        for (ix, call) in self.calls() {
+            let NodeKind::Call { item, judged } = &self.node(ix).kind else { continue };
+            let Some(now) = catalog.digest(&call.server, &call.tool) else { continue };
+            if now != judged.definition && seen.insert((&call.server, &call.tool)) {
+                let message = format!(
+                    "the tool {}.{} is not the one that `{}` was planned with: its definition was {} and is {}",
+                    call.server,
+                    call.tool,
+                    call.name,
+                    judged.definition.short(),
+                    now.short()
+                );
+                let problem = Problem::error("V0301", Some(*item), message);
+                problems.push(problem.help("look at what changed, then compile the recipe again"));
+            }
+        }
+        problems
+    }
+
+    /// Calls that the plan says are weaker than they are, or not asked although they are.
+    fn relabelled(&self, judgements: &BTreeMap<usize, Judgement>) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (ix, call) in self.calls() {
+            let NodeKind::Call { item, judged } = &self.node(ix).kind else { continue };
+            let Some(now) = judgements.get(item) else { continue };
+            let place = Some(*item);
+            let name = format!("`{}` ({}.{})", call.name, call.server, call.tool);
+            if now.now.effect > judged.effect {
+                let message =
+                    format!("the plan says that {name} is `{}`; it is `{}`", judged.effect, now.now.effect);
+                problems.push(Problem::error("V0302", place, message).help(AGAIN));
+            }
+            if now.asked_now && !judged.asked {
+                let message = format!("the plan says that {name} is not asked; it is: {}", now.why.says);
+                problems.push(Problem::error("V0303", place, message).help(AGAIN));
+            }
+            let gate = self.gate_of(ix);
+            if (now.asked_now || judged.asked) && gate.is_none() {
+                let message = format!("{name} is to be asked, and has no gate");
+                problems.push(Problem::error("V0304", place, message).help(AGAIN));
+            }
+        }
+        problems
+    }
+}
+
+/// Help for a plan that is not what its recipe compiles to.
+const AGAIN: &str = "compile the recipe again; a plan is not edited by hand";
+
+/// Where a plan differs from what its outline lowers to.
+fn compare(plan: &Plan, again: &Plan) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let ids =
+        |plan: &Plan| -> HashMap<String, NodeIx> { plan.nodes().map(|(ix, n)| (n.id.clone(), ix)).collect() };
+    let (have, want) = (ids(plan), ids(again));
+    for (ix, node) in again.nodes() {
+        let item = again.item_of(ix).map(|(item, _)| item);
+        match have.get(&node.id) {
+            None => {
+                let (code, message) = match &node.kind {
+                    NodeKind::Gate { call, .. } => {
+                        ("V0401", format!("the gate in front of `{}` is missing", again.node(*call).id))
+                    }
+                    _ => ("V0402", format!("the node {:?} is missing", node.id)),
+                };
+                problems.push(Problem::error(code, item, message).help(AGAIN));
+            }
+            Some(own) if !same(plan, plan.node(*own), again, node) => {
+                let message = format!("the node {:?} is not what its recipe makes it", node.id);
+                problems.push(Problem::error("V0403", item, message).help(AGAIN));
+            }
+            Some(_) => {}
+        }
+    }
+    for (_, node) in plan.nodes().filter(|(_, n)| !want.contains_key(&n.id)) {
+        let message = format!("the node {:?} follows from nothing that was typed", node.id);
+        problems.push(Problem::error("V0404", None, message).help(AGAIN));
+    }
+    let (had, wanted) = (edges(plan), edges(again));
+    for ((from, to), edge) in &wanted {
+        match had.get(&(*from, *to)) {
+            None => {
+                let message =
+                    format!("`{to}` must wait for `{from}` ({}); the edge is missing", reasons(edge));
+                problems.push(Problem::error("V0405", None, message).help(AGAIN));
+            }
+            Some(own) if own.reasons != edge.reasons => {
+                let message =
+                    format!("`{to}` waits for `{from}` ({}); it must be ({})", reasons(own), reasons(edge));
+                problems.push(Problem::error("V0406", None, message).help(AGAIN));
+            }
+            Some(_) => {}
+        }
+    }
+    for ((from, to), edge) in had.iter().filter(|(ends, _)| !wanted.contains_key(*ends)) {
+        let message = format!("`{to}` waits for `{from}` ({}), for no reason", reasons(edge));
+        problems.push(Problem::error("V0407", None, message).help(AGAIN));
+    }
+    if problems.is_empty() && plan.nodes().zip(again.nodes()).any(|((_, a), (_, b))| a.id != b.id) {
+        problems
+            .push(Problem::error("V0408", None, "the nodes are not in the order of the recipe").help(AGAIN));
+    }
+    problems
+}
+
+fn edges(plan: &Plan) -> BTreeMap<(&str, &str), &Edge> {
+    plan.nodes()
+        .flat_map(|(from, node)| {
+            plan.outgoing(from).into_iter().map(move |(to, edge)| (from, node, to, edge))
+        })
+        .map(|(_, node, to, edge)| ((node.id.as_str(), plan.node(to).id.as_str()), edge))
+        .collect()
+}
+
+fn reasons(edge: &Edge) -> String {
+    let words: Vec<String> = edge
+        .reasons
+        .iter()
+        .map(|(reason, asks)| format!("{reason:?}, asks {asks:?}").to_lowercase())
+        .collect();
+    words.join("; ")
+}
+
+/// Whether two nodes are the same but for the evidence, which is words, and for indices, which are compared as ids.
+fn same(plan: &Plan, own: &Node, again: &Plan, made: &Node) -> bool {
+    let ids = |plan: &Plan, of: &[NodeIx]| -> Vec<String> {
+        of.iter().map(|ix| plan.node(*ix).id.clone()).collect()
+    };
+    match (&own.kind, &made.kind) {
+        (NodeKind::Call { item, judged }, NodeKind::Call { item: item_made, judged: judged_made }) => {
+            item == item_made && judged.effect == judged_made.effect && judged.asked == judged_made.asked
+        }
+        (NodeKind::Gate { call, question }, NodeKind::Gate { call: call_made, question: question_made }) => {
+            plan.node(*call).id == again.node(*call_made).id && question == question_made
+        }
+        (
+            NodeKind::Join(Join::Need { block, k, of }),
+            NodeKind::Join(Join::Need { block: block_made, k: k_made, of: of_made }),
+        ) => block == block_made && k == k_made && ids(plan, of) == ids(again, of_made),
+        (own, made) => own == made,
     }
 }
 
@@ -73,20 +278,63 @@ impl VerifiedPlan {
         self.now.get(&call)
     }
 
-    /// A read of this call's tool with final arguments (canonical bytes). Nothing if the node is no call, or one that changes something.
+    /// What a call counts as: the stronger of the plan's word and of the catalog and policy of now. Nothing for other nodes.
+    pub fn effect(&self, call: NodeIx) -> Option<Effect> {
+        let NodeKind::Call { judged, .. } = &self.plan.node(call).kind else { return None };
+        Some(judged.effect.max(self.classification(call)?.effect))
+    }
+
+    /// Holds the plan against other documents too, for instance those of now when a run is resumed: what became stricter
+    /// is refused, what became looser changes nothing. All refusals at once.
+    pub fn hold(&self, catalog: &Catalog, policy: &Policy) -> Result<(), Vec<Problem>> {
+        let floor = self.plan.floor();
+        let lowered =
+            lower_above(self.plan.outline.clone(), catalog, self.plan.policy, policy, self.author, &floor);
+        let mut refusals: Vec<Problem> =
+            lowered.problems.into_iter().filter(|p| p.severity == Severity::Error).collect();
+        refusals.extend(self.plan.changed_definitions(catalog));
+        refusals.extend(self.plan.relabelled(&lowered.judgements));
+        for (ix, call) in self.plan.calls() {
+            let was = self.catalog.server(&call.server).and_then(|s| s.origin.as_deref());
+            let is = catalog.server(&call.server).and_then(|s| s.origin.as_deref());
+            if let (Some(was), Some(is), NodeKind::Call { item, .. }) = (was, is, &self.plan.node(ix).kind)
+                && was != is
+            {
+                let message = format!("the server `{}` was {was:?} and is {is:?}", call.server);
+                refusals.push(
+                    Problem::error("V0305", Some(*item), message)
+                        .help("a person must look at it before the run goes on"),
+                );
+            }
+        }
+        if refusals.is_empty() { Ok(()) } else { Err(refusals) }
+    }
+
+    /// A read of this call's tool with final arguments (canonical bytes). Nothing if the node is no call, is asked, or
+    /// changes something.
     pub fn read_call<'a>(&'a self, call: NodeIx, args: &'a [u8]) -> Option<ReadCall<'a>> {
         let NodeKind::Call { item, judged } = &self.plan.node(call).kind else { return None };
         let Body::Call(step) = &self.plan.outline().items.get(*item)?.body else { return None };
-        if judged.asked || judged.effect.changes() || self.classification(call)?.effect.changes() {
+        if judged.asked || self.effect(call)?.changes() {
             return None;
         }
         Some(ReadCall { server: &step.server, tool: &step.tool, args })
     }
 
-    /// Holds final arguments against the tool's input schema. The error says what is wrong, in a sentence.
+    /// Holds final arguments against the tool's input schema. The error says all that is wrong, in sentences.
     pub fn validate(&self, call: NodeIx, args: &Value) -> Result<(), String> {
-        let _ = (call, args);
-        Ok(())
+        let Some((_, Body::Call(step))) = self.plan.item_of(call).map(|(i, item)| (i, &item.body)) else {
+            return Err(format!("{:?} is no call", self.plan.node(call).id));
+        };
+        let Some(definition) = self.catalog.definition(&step.server, &step.tool) else {
+            return Err(format!("{}.{} is not in the catalog", step.server, step.tool));
+        };
+        let faults =
+            schema::check(&definition.input_schema, &Template::Lit(args.clone()), &schema::Inputs::new())?;
+        if faults.is_empty() {
+            return Ok(());
+        }
+        Err(faults.into_iter().map(|f| f.message).collect::<Vec<_>>().join("; "))
     }
 }
 

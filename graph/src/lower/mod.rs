@@ -1,21 +1,79 @@
 //! From an outline to a plan: effects, edges that earn their place, gates and joins.
+//!
+//! Compiling and verifying are this one function. It believes nothing but the outline, the catalog and the policy.
+
+mod edges;
+mod frontier;
+mod guards;
+mod judge;
+mod notes;
+mod shape;
+
+pub(crate) use judge::Judgement;
+pub use shape::is_name;
+
+use std::collections::BTreeMap;
 
 use crate::catalog::Catalog;
+use crate::digest::Digest;
+use crate::effect::Effect;
 use crate::outline::Outline;
 use crate::plan::Plan;
 use crate::policy::{Author, Policy};
-use crate::problem::Problem;
+use crate::problem::{Problem, Severity};
+
+/// What an earlier judgement said of the calls, by step name: the effect, and whether there is a gate.
+///
+/// Where a plan is verified, the stronger of this and of what catalog and policy say now counts, so that a policy that
+/// became looser changes nothing and one that became stricter shows.
+pub(crate) type Floor = BTreeMap<String, (Effect, bool)>;
 
 /// Lowers an outline: judges every call against catalog and policy, derives edges, puts gates and joins.
 ///
-/// Returns the plan unless a problem is an error; problems come in typed order, warnings and notes with the plan too.
-/// Linear in steps and references; no recursion.
+/// Returns the plan unless a problem is an error. Problems come in typed order; warnings and notes come with the plan
+/// too, and stay in it as notes. Linear in steps and references (times the number of worlds); no recursion.
 pub fn lower(
     outline: Outline,
     catalog: &Catalog,
     policy: &Policy,
     author: Author,
 ) -> (Option<Plan>, Vec<Problem>) {
-    let _ = (outline, catalog, policy, author);
-    (None, Vec::new())
+    let floor = Floor::new();
+    let lowered = lower_above(outline, catalog, policy.digest(), policy, author, &floor);
+    (lowered.plan, lowered.problems)
+}
+
+/// A plan with what was found on the way.
+pub(crate) struct Lowered {
+    pub(crate) plan: Option<Plan>,
+    pub(crate) problems: Vec<Problem>,
+    /// What each call is, by item.
+    pub(crate) judgements: BTreeMap<usize, Judgement>,
+}
+
+/// As [`lower`], never below `floor`; the plan says that it was made under `policy_digest`.
+pub(crate) fn lower_above(
+    outline: Outline,
+    catalog: &Catalog,
+    policy_digest: Digest,
+    policy: &Policy,
+    author: Author,
+    floor: &Floor,
+) -> Lowered {
+    let mut problems = shape::check(&outline);
+    if problems.iter().any(|p| p.severity == Severity::Error) {
+        return Lowered { plan: None, problems, judgements: BTreeMap::new() };
+    }
+    let judgements = judge::calls(&outline, catalog, policy, author, floor, &mut problems);
+    if problems.iter().any(|p| p.severity == Severity::Error) {
+        problems.sort_by_key(|p| p.item);
+        return Lowered { plan: None, problems, judgements };
+    }
+    let guards = guards::Guards::of(&outline, &judgements);
+    let derived = edges::derive(&outline, &judgements, &guards, policy);
+    let mut plan = derived.into_plan(outline, policy_digest);
+    problems.extend(notes::of(&plan, &guards));
+    problems.sort_by_key(|p| p.item);
+    plan.notes = problems.iter().map(notes::keep).collect();
+    Lowered { plan: Some(plan), problems, judgements }
 }

@@ -1,0 +1,235 @@
+//! Layer 1, the arguments: what a closed list of values answers, and text that is run where it arrives.
+
+use super::name::{self, Reading};
+use super::tokens::{fold, split};
+use super::words::{Says, Usage, words};
+use super::{Effect, Signal};
+use crate::catalog::Definition;
+use crate::template::Template;
+use crate::value::Value;
+
+/// What the arguments say.
+#[derive(Debug, Default)]
+pub(super) struct Arguments {
+    /// Every rule that fired.
+    pub(super) signals: Vec<Signal>,
+    /// The arguments say which of several things is done: the tool as a whole is no longer asked. Each such argument is
+    /// a literal, or whatever it can be only reads.
+    pub(super) answered: bool,
+    /// The arguments are known, and none of them is a text that may be run.
+    pub(super) asks_records: bool,
+}
+
+/// Reads the arguments of a call, or of the tool as such where none are given.
+pub(super) fn of_call(definition: &Definition, args: Option<&Template>) -> Arguments {
+    let properties = properties(&definition.input_schema);
+    let mut found = Arguments { asks_records: !properties.is_empty(), ..Arguments::default() };
+    let mut answers = Vec::new();
+    let runs_text = speaks_a_language(definition);
+    for property in &properties {
+        let words_of = split(&property.name);
+        let open = property.values.is_empty();
+        match words().argument(&words_of) {
+            Some("text") if open => found.signals.push(free_text(&property.name)),
+            Some("query") if open && runs_text => found.signals.push(free_text(&property.name)),
+            Some("query" | "language") if open => found.asks_records = false,
+            Some("file") => found.signals.push(Signal::raises(
+                "argument-file",
+                format!("writes a file (argument {})", property.name),
+                Effect::Write,
+            )),
+            Some("switch") => found.signals.push(Signal::raises(
+                "argument-switch",
+                format!("changes something unless told not to (argument {})", property.name),
+                Effect::Write,
+            )),
+            Some("selector" | "text") if !open => answers.push(answer(property, args)),
+            Some("mode") if property.values.iter().any(|value| is_certain(&read(value))) => {
+                answers.push(answer(property, args));
+            }
+            Some(_) => {}
+            None => found.signals.extend(switch_of_change(property, &words_of)),
+        }
+    }
+    found.answered = !answers.is_empty() && answers.iter().all(|answer| answer.settles);
+    found.signals.extend(answers.into_iter().filter_map(|answer| answer.signal));
+    found
+}
+
+/// What an argument that says which of several things is done says.
+struct Answer {
+    signal: Option<Signal>,
+    /// Nothing else need be asked about what the tool can do.
+    settles: bool,
+}
+
+/// What the literal value says, or else the strongest of the values that it can be.
+fn answer(property: &Property, args: Option<&Template>) -> Answer {
+    let name = &property.name;
+    if is_raw_request(&property.values) {
+        let says = format!("makes a request of any kind (argument {name})");
+        let signal = Signal::raises("argument-raw-request", says, Effect::Unknown);
+        return Answer { signal: Some(signal), settles: false };
+    }
+    let given =
+        args.and_then(|args| args.member(name)).and_then(|member| Some(member.literal()?.text()?.to_owned()));
+    if let Some(value) = given.filter(|given| property.values.contains(given)) {
+        let signal = signal(&read(&value), &format!("argument {name} {:?}", shown(&value)));
+        return Answer { settles: signal.is_some(), signal };
+    }
+    let readings: Vec<_> = property.values.iter().map(|value| (value, read(value))).collect();
+    if readings.iter().all(|(_, reading)| reading.reads.is_some()) {
+        let says = format!("reads, whatever {name} is (argument {name})");
+        return Answer { signal: Some(Signal::clears("argument-reads", says)), settles: true };
+    }
+    let strongest = readings
+        .iter()
+        .filter_map(|(value, reading)| signal(reading, &format!("argument {name} may be {:?}", shown(value))))
+        .filter(|signal| signal.raises)
+        .reduce(|a, b| if b.evidence.effect > a.evidence.effect { b } else { a });
+    Answer { signal: strongest, settles: false }
+}
+
+fn signal(reading: &Reading, place: &str) -> Option<Signal> {
+    if let Some(found) = &reading.reads {
+        return Some(Signal::clears("argument-reads", format!("{} ({place})", found.verb.sentence)));
+    }
+    let strongest = reading.changes.iter().max_by_key(|found| found.effect())?;
+    let code = format!("argument-{}-{}", strongest.part, strongest.verb.group);
+    Some(Signal::raises(code, format!("{} ({place})", strongest.verb.sentence), strongest.effect()))
+}
+
+fn shown(value: &str) -> String {
+    value.chars().take(40).collect()
+}
+
+fn read(value: &str) -> Reading {
+    name::of_words(&split(value), true)
+}
+
+/// Whether a value is a verb of change for certain, not a noun that could be one.
+fn is_certain(reading: &Reading) -> bool {
+    reading.changes.iter().any(|found| matches!(found.verb.usage, Usage::Verb | Usage::Made))
+}
+
+fn is_raw_request(values: &[String]) -> bool {
+    let methods = ["get", "post", "put", "patch", "delete", "head", "options"];
+    let upper = values.iter().filter(|v| methods.contains(&v.to_lowercase().as_str())).count();
+    upper >= 2 && values.iter().any(|v| ["post", "put", "patch"].contains(&v.to_lowercase().as_str()))
+}
+
+fn free_text(name: &str) -> Signal {
+    let says = format!("runs the text that it is given (argument {name})");
+    Signal::raises("argument-free-text", says, Effect::Unknown)
+}
+
+/// A yes/no argument whose name is a verb of change: `send_notification`, `delete_source`.
+fn switch_of_change(property: &Property, words_of: &[String]) -> Option<Signal> {
+    let first = words().word(words_of.first()?).verb?;
+    let changes = matches!(first.says, Says::Changes(_)) && matches!(first.usage, Usage::Verb | Usage::Made);
+    (property.boolean && changes && words_of.len() > 1).then(|| {
+        let says = format!("can change something on the way (argument {})", property.name);
+        Signal::raises("argument-switch", says, Effect::Write)
+    })
+}
+
+/// Whether the tool speaks of a language in which reading and changing look alike.
+fn speaks_a_language(definition: &Definition) -> bool {
+    let languages = ["sql", "cypher", "graphql", "gremlin", "sparql", "soql", "mql", "tsql", "plsql"];
+    split(&definition.name).iter().any(|word| languages.contains(&word.as_str()))
+        || fold(&definition.description)
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|word| languages.contains(&word))
+}
+
+/// A property of the schema, as far as it matters here.
+struct Property {
+    name: String,
+    /// The closed list of its values; empty where it is open.
+    values: Vec<String>,
+    boolean: bool,
+}
+
+/// The properties of an object schema, those of its alternatives too.
+fn properties(schema: &Value) -> Vec<Property> {
+    let mut found: Vec<Property> = Vec::new();
+    let mut todo = vec![(schema, 0)];
+    while let Some((node, depth)) = todo.pop() {
+        let node = resolve(schema, node);
+        if let Some(Value::Object(members)) = node.member("properties") {
+            for (name, property) in members.iter() {
+                let property = Property {
+                    name: name.to_owned(),
+                    values: values(schema, property, 0),
+                    boolean: resolve(schema, property).member("type").and_then(Value::text)
+                        == Some("boolean"),
+                };
+                match found.iter_mut().find(|known| known.name == property.name) {
+                    Some(known) => known.values.extend(property.values),
+                    None => found.push(property),
+                }
+            }
+        }
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            if let Some(Value::List(branches)) = node.member(keyword)
+                && depth < MAX_HOPS
+            {
+                todo.extend(branches.iter().map(|branch| (branch, depth + 1)));
+            }
+        }
+    }
+    found
+}
+
+/// How many references and alternatives are followed; deeper schemas say nothing.
+const MAX_HOPS: usize = 8;
+
+/// The texts that a schema takes, if they are a closed list.
+fn values(root: &Value, schema: &Value, depth: usize) -> Vec<String> {
+    let schema = resolve(root, schema);
+    let texts =
+        |list: &[Value]| -> Vec<String> { list.iter().filter_map(Value::text).map(str::to_owned).collect() };
+    if let Some(Value::List(list)) = schema.member("enum") {
+        return texts(list);
+    }
+    if let Some(constant) = schema.member("const").and_then(Value::text) {
+        return vec![constant.to_owned()];
+    }
+    let mut all = Vec::new();
+    for keyword in ["anyOf", "oneOf"] {
+        let Some(Value::List(branches)) = schema.member(keyword) else { continue };
+        for branch in branches.iter().filter(|branch| !is_null(branch)) {
+            if depth >= MAX_HOPS {
+                return Vec::new();
+            }
+            let more = values(root, branch, depth + 1);
+            if more.is_empty() {
+                return Vec::new();
+            }
+            all.extend(more);
+        }
+    }
+    all
+}
+
+fn is_null(schema: &Value) -> bool {
+    schema.member("type").and_then(Value::text) == Some("null")
+}
+
+/// Follows references within the schema.
+fn resolve<'v>(root: &'v Value, schema: &'v Value) -> &'v Value {
+    let mut at = schema;
+    for _ in 0..MAX_HOPS {
+        let Some(path) = at.member("$ref").and_then(Value::text).and_then(|r| r.strip_prefix("#/")) else {
+            return at;
+        };
+        let target = path
+            .split('/')
+            .try_fold(root, |node, key| node.member(&key.replace("~1", "/").replace("~0", "~")));
+        match target {
+            Some(target) => at = target,
+            None => return at,
+        }
+    }
+    at
+}

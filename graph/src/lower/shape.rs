@@ -1,0 +1,288 @@
+//! What must hold of an outline before anything is derived from it. A compiled recipe always passes; an edited file may not.
+
+use std::collections::HashMap;
+
+use crate::outline::{Block, BlockKind, Body, Item, Outline};
+use crate::problem::Problem;
+use crate::template::{Source, Template};
+
+/// All faults of shape, in typed order.
+pub(super) fn check(outline: &Outline) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    places(outline, &mut problems);
+    if !problems.is_empty() {
+        return problems; // Nothing else can be said of items that are nowhere.
+    }
+    let names = names(outline, &mut problems);
+    for (place, item) in outline.items.iter().enumerate() {
+        reads(outline, &names, place, item, &mut problems);
+        afters(outline, &names, place, item, &mut problems);
+    }
+    needs(outline, &names, &mut problems);
+    bare_questions(outline, &mut problems);
+    problems
+}
+
+fn places(outline: &Outline, problems: &mut Vec<Problem>) {
+    let mut last = 0;
+    for (place, item) in outline.items.iter().enumerate() {
+        let mut fault = |message: String| problems.push(Problem::error("V0201", Some(place), message));
+        let Some(block) = outline.blocks.get(item.block) else {
+            fault(format!("{} stands in block {}, which does not exist", label(item), item.block));
+            continue;
+        };
+        if item.block < last {
+            fault(format!("{} stands after items of a later block", label(item)));
+        }
+        last = last.max(item.block);
+        let step = item.name().is_some();
+        let above = item.under.map(|under| (under, outline.items.get(under)));
+        let fits = match (block.kind, &item.body, above) {
+            (BlockKind::Together | BlockKind::Then, _, None) => step,
+            (BlockKind::AskMe, Body::Question(_), None) | (BlockKind::Check, Body::Check(_), None) => true,
+            (BlockKind::AskMe | BlockKind::Check, _, Some((under, Some(guard)))) => {
+                step && under < place && guard.block == item.block && guard.name().is_none()
+            }
+            _ => false,
+        };
+        if !fits {
+            fault(format!("{} cannot stand where it stands in a `{}:`", label(item), block.word()));
+        }
+    }
+    for (at, block) in outline.blocks.iter().enumerate() {
+        if block.need.is_some() && block.kind != BlockKind::Then {
+            problems.push(Problem::error(
+                "V0202",
+                None,
+                format!("block {at} has a `need`, and is no `then:`"),
+            ));
+        }
+    }
+}
+
+fn names(outline: &Outline, problems: &mut Vec<Problem>) -> HashMap<String, Option<usize>> {
+    let mut names: HashMap<String, Option<usize>> = HashMap::new();
+    let inputs = outline.inputs.iter().map(|input| (input.name.clone(), None));
+    let steps = outline.items.iter().enumerate();
+    let steps = steps.filter_map(|(place, item)| Some((item.name()?.to_owned(), Some(place))));
+    for (name, place) in inputs.chain(steps) {
+        if !is_name(&name) {
+            let message = format!("{name:?} is no name: letters, digits, `-` and `_`");
+            problems.push(Problem::error("V0203", place, message));
+        }
+        if names.insert(name.clone(), place).is_some() {
+            problems.push(Problem::error("V0204", place, format!("the name `{name}` is given twice")));
+        }
+    }
+    names
+}
+
+/// Whether a text is a name: it begins with a letter or `_`, and goes on with letters, digits, `-` and `_`.
+pub fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && chars.all(|c| c.is_alphanumeric() || c == '-' || c == '_')
+}
+
+/// Whether two items are siblings: of one `together:`, or of different questions of one `ask me:`.
+pub(super) fn siblings(outline: &Outline, a: usize, b: usize) -> bool {
+    let (Some(one), Some(other)) = (outline.items.get(a), outline.items.get(b)) else { return false };
+    one.block == other.block
+        && match outline.blocks.get(one.block).map(|b| b.kind) {
+            Some(BlockKind::Together) => true,
+            Some(BlockKind::AskMe) => one.under.unwrap_or(a) != other.under.unwrap_or(b),
+            _ => false,
+        }
+}
+
+fn reads(
+    outline: &Outline,
+    names: &HashMap<String, Option<usize>>,
+    place: usize,
+    item: &Item,
+    problems: &mut Vec<Problem>,
+) {
+    let loose = outline.blocks.get(item.block).and_then(|b| b.need).is_some_and(|need| need.k < need.n);
+    for r in item.refs() {
+        let known = names.get(r.name());
+        let at = match (&r.source, known) {
+            (Source::Input(_), Some(None)) => continue,
+            (Source::Step(_), Some(Some(at))) => *at,
+            _ => {
+                let message = format!("{} reads `{}`, which is nowhere", label(item), r.name());
+                problems.push(Problem::error("V0205", Some(place), message));
+                continue;
+            }
+        };
+        if at >= place {
+            let message = format!("{} reads `{}`, which stands below it", label(item), r.name());
+            problems.push(Problem::error("V0206", Some(place), message));
+        } else if siblings(outline, at, place) {
+            let message = format!("{} reads its sibling `{}`", label(item), r.name());
+            problems.push(Problem::error("V0207", Some(place), message));
+        } else if loose
+            && matches!(item.body, Body::Call(_))
+            && outline.items.get(at).is_some_and(|i| i.block != item.block)
+        {
+            let message = format!(
+                "an argument of {} reads `{}`, which its block's join may miss",
+                label(item),
+                r.name()
+            );
+            problems.push(Problem::error("V0208", Some(place), message));
+        }
+    }
+    if let Body::Call(call) = &item.body
+        && !matches!(&call.args, Template::Object(_) | Template::Lit(crate::value::Value::Object(_)))
+    {
+        problems.push(Problem::error(
+            "V0209",
+            Some(place),
+            format!("the arguments of {} are no object", label(item)),
+        ));
+    }
+    if let Body::Call(call) = &item.body
+        && call.args.depth() > MOST_DEPTH
+    {
+        let message = format!(
+            "the arguments of {} hold references nested deeper than {MOST_DEPTH} levels",
+            label(item)
+        );
+        problems.push(Problem::error("V0213", Some(place), message));
+    }
+}
+
+fn afters(
+    outline: &Outline,
+    names: &HashMap<String, Option<usize>>,
+    place: usize,
+    item: &Item,
+    problems: &mut Vec<Problem>,
+) {
+    for name in item.settings().into_iter().flat_map(|s| &s.after) {
+        match names.get(name) {
+            Some(Some(at)) if *at < place && !siblings(outline, *at, place) => {}
+            _ => {
+                let message = format!(
+                    "{} says `after: {name}`, which is no step above it that it may wait for",
+                    label(item)
+                );
+                problems.push(Problem::error("V0210", Some(place), message));
+            }
+        }
+    }
+}
+
+/// The places of the steps that a block's `need` counts: typed above the block, read by its steps, each once.
+pub(super) fn counted(
+    outline: &Outline,
+    names: &HashMap<String, usize>,
+    block: usize,
+    items: &[usize],
+) -> Vec<usize> {
+    let mut counted: Vec<usize> = items
+        .iter()
+        .filter_map(|place| outline.items.get(*place))
+        .flat_map(Item::refs)
+        .filter_map(|r| names.get(r.step()?).copied())
+        .filter(|at| outline.items.get(*at).is_some_and(|i| i.block < block))
+        .collect();
+    counted.sort_unstable();
+    counted.dedup();
+    counted
+}
+
+/// Places of the steps by name.
+pub(super) fn step_places(outline: &Outline) -> HashMap<String, usize> {
+    let items = outline.items.iter().enumerate();
+    items.filter_map(|(place, item)| Some((item.name()?.to_owned(), place))).collect()
+}
+
+/// Places of the items of each block.
+pub(super) fn by_block(outline: &Outline) -> Vec<Vec<usize>> {
+    let mut blocks = vec![Vec::new(); outline.blocks.len()];
+    for (place, item) in outline.items.iter().enumerate() {
+        if let Some(places) = blocks.get_mut(item.block) {
+            places.push(place);
+        }
+    }
+    blocks
+}
+
+fn bare_questions(outline: &Outline, problems: &mut Vec<Problem>) {
+    let mut guards = vec![false; outline.items.len()];
+    for guard in outline.items.iter().filter_map(|i| i.under) {
+        if let Some(slot) = guards.get_mut(guard) {
+            *slot = true;
+        }
+    }
+    for places in by_block(outline) {
+        let bare = |place: &&usize| {
+            let item = outline.items.get(**place);
+            matches!(item.map(|i| &i.body), Some(Body::Question(_))) && guards.get(**place) == Some(&false)
+        };
+        let mut found = places.iter().filter(bare);
+        if let Some(place) = found.nth(MOST_BARE) {
+            let message =
+                format!("more than {MOST_BARE} questions of one `ask me:` guard everything below it");
+            problems.push(
+                Problem::error("V0214", Some(*place), message)
+                    .help("ask them as one, or indent under each what it guards"),
+            );
+        }
+    }
+}
+
+/// How many questions of one `ask me:` may guard everything below it. Each step below waits for each of them.
+const MOST_BARE: usize = 32;
+
+/// How deep lists and objects with references in them may be nested, so that what is written can be read again.
+const MOST_DEPTH: usize = 48;
+
+/// How many blocks of one recipe may have a `need`. A card with more is no longer read by anybody, and each one costs its
+/// followers.
+const MOST_NEEDS: usize = 2_000;
+
+fn needs(outline: &Outline, names: &HashMap<String, Option<usize>>, problems: &mut Vec<Problem>) {
+    let steps: HashMap<String, usize> =
+        names.iter().filter_map(|(n, at)| Some((n.clone(), (*at)?))).collect();
+    let items = by_block(outline);
+    if outline.blocks.iter().filter(|b| b.need.is_some()).count() > MOST_NEEDS {
+        problems.push(Problem::error("V0212", None, format!("more than {MOST_NEEDS} blocks have a `need`")));
+        return;
+    }
+    for (at, block) in outline.blocks.iter().enumerate() {
+        let (Some(need), Some(items)) = (block.need, items.get(at)) else { continue };
+        let n = counted(outline, &steps, at, items).len();
+        if need.k < 1 || need.k > need.n || usize::try_from(need.n) != Ok(n) {
+            let message =
+                format!("block {at} needs {} of {}, and its steps read {n} steps above it", need.k, need.n);
+            problems.push(Problem::error("V0211", items.first().copied(), message));
+        }
+    }
+}
+
+/// What an item is called in a message.
+pub(super) fn label(item: &Item) -> String {
+    match &item.body {
+        Body::Call(call) => format!("`{}` ({}.{})", call.name, call.server, call.tool),
+        Body::Sentence(sentence) => format!("`{}`", sentence.name),
+        Body::Question(question) => {
+            format!("the question {:?}", crate::template::source_text(&question.text))
+        }
+        Body::Check(check) => format!("the check of `{}`", check.left),
+    }
+}
+
+/// Label of a block for ids and people: its word and its number among its kind, for instance `then-2`.
+pub(super) fn block_ids(blocks: &[Block]) -> Vec<String> {
+    let mut seen: HashMap<BlockKind, usize> = HashMap::new();
+    blocks
+        .iter()
+        .map(|block| {
+            let number = seen.entry(block.kind).or_default();
+            *number += 1;
+            format!("{}-{number}", block.word().replace(' ', "-"))
+        })
+        .collect()
+}
