@@ -5,16 +5,22 @@
 
 pub mod approvals;
 pub mod clock;
+pub mod event;
+pub mod memory;
 pub mod outcome;
 pub mod permit;
+mod random;
 pub mod row;
 pub mod run;
+pub mod state;
 pub mod storage;
+mod verbs;
 
-pub use approvals::Approvals;
+pub use approvals::{Approvals, Ask};
 pub use clock::{Clock, SystemClock, Time};
+pub use memory::MemoryStore;
 pub use outcome::Outcome;
 pub use permit::Permit;
-pub use row::{Decision, NewRow, Person, Row, RowId, RowState};
+pub use row::{Claim, Decision, NewRow, Person, Row, RowId, RowState};
 pub use run::{Holder, Lease, NewRun, Run, RunId, RunState, StepState, StepWrite};
-pub use storage::{Storage, StoreError};
+pub use storage::{Fault, Storage, StoreError};

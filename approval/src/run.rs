@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Time;
 use crate::row::Person;
 
+/// How long a lease lasts from its last renewal, in milliseconds.
+pub const LEASE_MS: i64 = 30_000;
+
 /// Id of a run: 128 random bits, 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -67,6 +70,8 @@ pub struct Run {
     pub holder: Option<String>,
     /// Until when that lease lasts.
     pub lease_until: Option<Time>,
+    /// At the moment of reading: that lease is not over, and its holder not known dead.
+    pub driven: bool,
     /// Raised by every decision.
     pub wake: u64,
     /// When it was cancelled.
@@ -177,6 +182,18 @@ impl StepState {
 }
 
 impl RunState {
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RunState::Running => "running",
+            RunState::Parked => "parked",
+            RunState::Attention => "attention",
+            RunState::Done => "done",
+            RunState::Failed => "failed",
+            RunState::Cancelled => "cancelled",
+        }
+    }
+
     /// Whether nothing more happens to it.
     pub fn ended(self) -> bool {
         matches!(self, RunState::Done | RunState::Failed | RunState::Cancelled)

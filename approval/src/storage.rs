@@ -1,9 +1,11 @@
 //! The trait of a store: verbs, each one atomic, each with its events in the same transaction.
 
+use std::sync::Arc;
+
 use plangate_graph::Digest;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::Time;
+use crate::clock::{Clock, Time};
 use crate::outcome::Outcome;
 use crate::row::{Decision, NewRow, Row, RowId, RowState, Settled};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
@@ -15,8 +17,12 @@ pub trait Storage: Send + Sync {
     fn id(&self) -> Result<String, StoreError>;
     /// The store's clock.
     fn now(&self) -> Time;
+    /// The clock of this machine, by whose steady reading leases and permits end here.
+    fn clock(&self) -> Arc<dyn Clock>;
     /// The steady clock of this machine.
-    fn steady(&self) -> i64;
+    fn steady(&self) -> i64 {
+        self.clock().steady()
+    }
     /// A holder for a new driver in this process; known dead once the process is gone.
     fn holder(&self) -> Result<Holder, StoreError>;
 
@@ -30,7 +36,8 @@ pub trait Storage: Send + Sync {
     fn record(&self, lease: &Lease, steps: &[StepWrite]) -> Result<Lease, StoreError>;
     /// Parks the run and releases the lease, unless `wake` moved since it was seen.
     fn park(&self, lease: &Lease) -> Result<ParkAnswer, StoreError>;
-    /// Ends the run and releases the lease, unless `wake` moved since it was seen.
+    /// Ends the run (or, as `Attention`, lays it down until a person looks) and releases the lease, unless `wake` moved
+    /// since it was seen. A run that was cancelled ends as `Cancelled` only.
     fn end(&self, lease: &Lease, state: RunState, reason: Option<&str>) -> Result<ParkAnswer, StoreError>;
     /// Cancels a run: its mark and its unclaimed rows in one transaction. A run that has ended stays as it is.
     fn cancel(&self, run: &RunId, by: &crate::row::Person, reason: Option<&str>) -> Result<Run, StoreError>;
@@ -81,6 +88,12 @@ pub trait Storage: Send + Sync {
     fn row(&self, row: &RowId) -> Result<Row, StoreError>;
     /// Rows of a run in the order they were asked, or of all runs.
     fn rows(&self, of: Option<&RunId>) -> Result<Vec<Row>, StoreError>;
+    /// Rows of all runs that are pending, approved, claimed or uncertain at this moment, in the order they were asked.
+    fn waiting(&self) -> Result<Vec<Row>, StoreError> {
+        let mut rows = self.rows(None)?;
+        rows.retain(|row| row.state.open());
+        Ok(rows)
+    }
     /// A document by its digest.
     fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError>;
     /// Events after a sequence number, in order.
@@ -195,12 +208,47 @@ pub enum StoreError {
         /// What is known.
         known: i64,
     },
+    /// The row, or what was decided about it, comes from later than this clock shows: nothing is decided until it is right.
+    #[error("the row is from {at:?}, this clock shows {now:?}: set it right")]
+    FromFuture {
+        /// When it was asked or approved.
+        at: Time,
+        /// What the store's clock shows.
+        now: Time,
+    },
+    /// The run holds its effects while one of its rows is pending.
+    #[error("the run starts nothing while {0} waits for a decision")]
+    Held(RowId),
+    /// The operating system gave no random bits.
+    #[error("no random bits: {0}")]
+    Random(String),
     /// The file is damaged, read-only, full, locked, or not a store.
     #[error("the store at {path} {message}")]
     Unusable {
         /// Where it lies.
         path: String,
+        /// What kind of fault it is.
+        fault: Fault,
         /// What is wrong and what to do.
         message: String,
     },
+}
+
+/// What is wrong with a store that cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// The file is something else.
+    NotAStore,
+    /// The file, or a value in it, is not what was written.
+    Damaged,
+    /// It cannot be written.
+    ReadOnly,
+    /// The disk or the quota is full.
+    Full,
+    /// Another process kept it locked for too long.
+    Locked,
+    /// It cannot be opened.
+    NoAccess,
+    /// Reading or writing failed.
+    Io,
 }
