@@ -44,12 +44,7 @@ impl Output {
                     && std::env::var_os("TERM").is_none_or(|v| v != "dumb")
             }
         };
-        Output {
-            json,
-            colour: (wanted(terminal.0), wanted(terminal.1)),
-            terminal,
-            broken: Mutex::new(None),
-        }
+        Output { json, colour: (wanted(terminal.0), wanted(terminal.1)), terminal, broken: Mutex::new(None) }
     }
 
     /// Whether programs read it: results as JSON on standard output.

@@ -60,8 +60,10 @@ impl Project {
                 several => {
                     let names: Vec<String> = several.iter().map(|p| p.display().to_string()).collect();
                     let message = format!("several folders here hold a store: {}", names.join(", "));
-                    Err(Fault::new(Exit::Usage, "which-folder", message)
-                        .help(format!("say which with -C, for instance -C {}", names.first().map_or("", |n| n))))
+                    Err(Fault::new(Exit::Usage, "which-folder", message).help(format!(
+                        "say which with -C, for instance -C {}",
+                        names.first().map_or("", |n| n)
+                    )))
                 }
             },
         }
@@ -72,7 +74,8 @@ impl Project {
         let file = folder.join(CONFIG);
         let config = if file.exists() { Config::read(&file)? } else { Config::default() };
         let servers = Some(folder.join(SERVERS)).filter(|path| path.exists());
-        let store = config.store.as_ref().map_or_else(|| folder.join(STATE).join("state.db"), |p| folder.join(p));
+        let store =
+            config.store.as_ref().map_or_else(|| folder.join(STATE).join("state.db"), |p| folder.join(p));
         Ok(Project { folder, config, servers, store, elsewhere })
     }
 }
@@ -113,7 +116,8 @@ fn same(a: &Path, b: &Path) -> bool {
 
 /// A path as people write it: relative to the current folder where it lies in it.
 pub(crate) fn shown(path: &Path) -> PathBuf {
-    let (Ok(whole), Ok(current)) = (path.canonicalize(), std::env::current_dir().and_then(|p| p.canonicalize()))
+    let (Ok(whole), Ok(current)) =
+        (path.canonicalize(), std::env::current_dir().and_then(|p| p.canonicalize()))
     else {
         return path.to_owned();
     };

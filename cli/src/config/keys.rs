@@ -40,7 +40,8 @@ impl<'a> Table<'a> {
         let source = Source { text, file };
         let table = DeTable::parse(text).map_err(|e| {
             let place = source.place(e.span().map_or(0, |span| span.start));
-            Fault::new(Exit::Config, "config", format!("the configuration is no TOML: {}", e.message())).at(place)
+            Fault::new(Exit::Config, "config", format!("the configuration is no TOML: {}", e.message()))
+                .at(place)
         })?;
         Ok(Table::of(String::new(), 0, table.into_inner(), source))
     }
@@ -111,7 +112,9 @@ impl<'a> Table<'a> {
             DeValue::String(text) => duration(text),
             _ => None,
         };
-        parsed.map(Some).ok_or_else(|| self.fault(key, at, "a duration, for instance \"20s\", \"500ms\" or \"2m\""))
+        parsed
+            .map(Some)
+            .ok_or_else(|| self.fault(key, at, "a duration, for instance \"20s\", \"500ms\" or \"2m\""))
     }
 
     /// A fault about a key of this table, or about the table itself where the key is empty.
@@ -134,11 +137,14 @@ impl<'a> Table<'a> {
     /// What was not taken, as TOML.
     pub(super) fn rest(&self) -> Result<String, Fault> {
         let broken = |e: &dyn std::fmt::Display| {
-            Fault::new(Exit::Config, "config", format!("the configuration cannot be read: {e}"))
-                .at(self.source.file.display().to_string())
+            Fault::new(Exit::Config, "config", format!("the configuration cannot be read: {e}")).at(self
+                .source
+                .file
+                .display()
+                .to_string())
         };
         let mut whole: toml::Table = toml::from_str(self.source.text).map_err(|e| broken(&e))?;
-        whole.retain(|key, _| !self.known.iter().any(|known| known == key));
+        whole.retain(|key, _| !self.known.contains(&key));
         toml::to_string(&whole).map_err(|e| broken(&e))
     }
 

@@ -128,7 +128,12 @@ impl WriterChoice {
         let choice = match (command, tool, builtin) {
             (Some(command), None, None) => match command.first() {
                 Some(program) if !program.is_empty() => WriterChoice::Command(command),
-                _ => return Err(table.wrong("command", "a program and its arguments: command = [\"program\", \"argument\"]")),
+                _ => {
+                    return Err(table.wrong(
+                        "command",
+                        "a program and its arguments: command = [\"program\", \"argument\"]",
+                    ));
+                }
             },
             (None, Some(name), None) => match name.split_once('.') {
                 Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
@@ -137,7 +142,9 @@ impl WriterChoice {
                 _ => return Err(table.wrong("tool", "a server and a tool: tool = \"server.tool\"")),
             },
             (None, None, Some(name)) if name == "outline" => WriterChoice::Outline,
-            (None, None, Some(_)) => return Err(table.wrong("builtin", "the one that there is: builtin = \"outline\"")),
+            (None, None, Some(_)) => {
+                return Err(table.wrong("builtin", "the one that there is: builtin = \"outline\""));
+            }
             (None, None, None) => {
                 table.finish()?;
                 return Err(table.wrong("", "one of `command`, `tool` and `builtin`"));
