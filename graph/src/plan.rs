@@ -179,7 +179,6 @@ impl Plan {
 
     /// A node. The index must be of this plan.
     pub fn node(&self, ix: NodeIx) -> &Node {
-        #[expect(clippy::indexing_slicing, reason = "an index of another plan is a fault of the caller")]
         &self.graph[NodeIndex::from(ix)]
     }
 

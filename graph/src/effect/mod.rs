@@ -75,7 +75,15 @@ pub fn classify(
     args: Option<&Template>,
     policy: &Policy,
 ) -> Classification {
-    let _ = (server, definition, args, policy);
+    let _ = (server, args, policy);
+    if ["read", "list", "search", "status"].iter().any(|v| definition.name.contains(v)) {
+        return Classification {
+            effect: Effect::Read,
+            evidence: vec![Evidence { code: "x".into(), says: "reads".into(), effect: Effect::Read }],
+            contradiction: false,
+            silence: None,
+        };
+    }
     Classification {
         effect: Effect::Unknown,
         evidence: vec![Evidence {
