@@ -1,4 +1,16 @@
 //! What a call does outside, and why we think so.
+//!
+//! One file a layer, in the order of their say: [`arguments`], [`annotations`], [`name`], [`description`], [`default`].
+//! Each gives signals; what raises wins over what clears, and where nothing clears, silence changes. The words that the
+//! layers know are lists in `words/`, which read like tables.
+
+mod annotations;
+mod arguments;
+mod default;
+mod description;
+mod name;
+mod tokens;
+mod words;
 
 use std::fmt;
 
@@ -67,6 +79,16 @@ impl fmt::Display for Effect {
     }
 }
 
+/// One rule of a layer that fired.
+#[derive(Clone, Debug)]
+struct Signal {
+    evidence: Evidence,
+    /// It says that the call changes something.
+    raises: bool,
+    /// It says that the call only reads, and is believed where nothing raises.
+    clears: bool,
+}
+
 /// Classifies a call of a tool. `args` are the arguments as the recipe gives them (only literals count), or nothing
 /// where the tool as such is asked about. Pure; linear in the definition's text.
 pub fn classify(
@@ -75,23 +97,65 @@ pub fn classify(
     args: Option<&Template>,
     policy: &Policy,
 ) -> Classification {
-    let _ = (server, args, policy);
-    if ["read", "list", "search", "status"].iter().any(|v| definition.name.contains(v)) {
-        return Classification {
-            effect: Effect::Read,
-            evidence: vec![Evidence { code: "x".into(), says: "reads".into(), effect: Effect::Read }],
-            contradiction: false,
-            silence: None,
-        };
+    let arguments = arguments::of_call(definition, args);
+    let mut name = name::of_tool(server, &definition.name);
+    let mut signals = arguments.signals;
+    if arguments.answered {
+        // A literal has said which of the things that the tool can do this call does; what the tool is as a whole no
+        // longer counts, but a name that says what it does still does.
+        name.changes.retain(name::Found::is_certain);
+        signals.extend(name::signals(name));
+    } else {
+        signals.extend(name::signals(name));
+        signals.extend(description::of_definition(definition));
     }
-    Classification {
-        effect: Effect::Unknown,
-        evidence: vec![Evidence {
-            code: "default".into(),
-            says: "nothing says it only reads".into(),
-            effect: Effect::Unknown,
-        }],
-        contradiction: false,
-        silence: None,
+    let trusted = policy.trusts(server, &definition.name);
+    let hints = annotations::of_definition(definition, trusted);
+    signals.extend(hints.into_iter().filter(|hint| !(arguments.answered && hint.raises)));
+    let host = policy.reads(server, definition, args).map(|evidence| Signal {
+        evidence,
+        raises: false,
+        clears: true,
+    });
+    weigh(server, definition, host, signals)
+}
+
+/// The strongest signal wins; the policy's own word stands above all of them.
+fn weigh(server: &str, definition: &Definition, host: Option<Signal>, mut signals: Vec<Signal>) -> Classification {
+    let raised = signals.iter().filter(|s| s.raises).map(|s| s.evidence.effect).max();
+    let cleared = signals.iter().any(|s| s.clears);
+    let contradiction = raised.is_some() && signals.iter().any(|s| s.evidence.effect == Effect::Read);
+    let mut silence = None;
+    let effect = match (&host, raised) {
+        (Some(_), _) => Effect::Read,
+        (None, Some(raised)) => raised,
+        (None, None) if cleared => Effect::Read,
+        (None, None) => {
+            signals.insert(0, default::signal());
+            silence = Some(default::silence(server, definition));
+            Effect::Unknown
+        }
+    };
+    // Deciding ones first, otherwise in the order of the layers.
+    signals.sort_by_key(|signal| signal.evidence.effect != effect);
+    let evidence = host.into_iter().chain(signals).map(|signal| signal.evidence).collect();
+    Classification { effect, evidence, contradiction, silence }
+}
+
+impl Signal {
+    fn raises(code: impl Into<String>, says: impl Into<String>, effect: Effect) -> Signal {
+        Signal { raises: true, ..Signal::mentions(code, says, effect) }
+    }
+
+    fn clears(code: impl Into<String>, says: impl Into<String>) -> Signal {
+        Signal { clears: true, ..Signal::mentions(code, says, Effect::Read) }
+    }
+
+    fn mentions(code: impl Into<String>, says: impl Into<String>, effect: Effect) -> Signal {
+        Signal {
+            evidence: Evidence { code: code.into(), says: says.into(), effect },
+            raises: false,
+            clears: false,
+        }
     }
 }

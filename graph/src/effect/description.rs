@@ -1,0 +1,247 @@
+//! Layer 4, the description: it may raise, and never clears.
+//!
+//! Only what stands where a sentence says what the tool does is looked at: the first verb, verbs joined to it, and
+//! phrases that warn. A description that mentions other tools must not raise.
+
+use super::name::Found;
+use super::tokens::{fold, unspaced};
+use super::words::{Says, Usage, Verb, words};
+use super::{Effect, Signal};
+use crate::catalog::Definition;
+use crate::value::Value;
+
+/// Reads the description, and the title among the annotations.
+pub(super) fn of_definition(definition: &Definition) -> Vec<Signal> {
+    let title = definition.annotations.member("title").and_then(Value::text).unwrap_or_default();
+    let texts = [("description", definition.description.as_str()), ("title", title)];
+    let mut signals = Vec::new();
+    for (place, text) in texts {
+        let text = fold(text);
+        for found in verbs(&text) {
+            signals.push(Signal::raises(
+                format!("{place}-verb-{}", found.verb.group),
+                format!("{} ({place} verb {:?})", found.verb.sentence, found.word),
+                found.effect(),
+            ));
+        }
+        signals.extend(warnings(place, &text));
+    }
+    signals
+}
+
+/// The verbs of change that the text opens with.
+fn verbs(text: &str) -> Vec<Found> {
+    let text = text.trim_start();
+    let (label, rest) = match text.strip_prefix(['[', '【']).and_then(|t| t.split_once([']', '】'])) {
+        Some((label, rest)) if label.chars().count() <= 40 => (Some(label), rest.trim_start()),
+        _ => (None, text),
+    };
+    // A trail of headings: [Product]-Section-Title-Sentence.
+    if label.is_some() && rest.starts_with('-') {
+        let openings: Vec<Opening> = rest.split('-').map(|part| opening(first_sentence(part), true)).collect();
+        if openings.iter().any(|o| matches!(o, Opening::Reads)) {
+            return Vec::new();
+        }
+        return openings
+            .into_iter()
+            .find_map(|o| match o {
+                Opening::Changes(found) => Some(found),
+                _ => None,
+            })
+            .unwrap_or_default();
+    }
+    match opening(first_sentence(rest), false) {
+        Opening::Changes(found) => found,
+        Opening::Reads | Opening::Unclear => Vec::new(),
+    }
+}
+
+/// How a sentence opens.
+enum Opening {
+    Reads,
+    Changes(Vec<Found>),
+    Unclear,
+}
+
+fn first_sentence(text: &str) -> &str {
+    let end = text
+        .char_indices()
+        .find(|&(i, c)| {
+            matches!(c, '\n' | '。' | '!' | '！' | ';' | '；')
+                || (c == '.' && text.get(i + 1..).is_none_or(|t| t.is_empty() || t.starts_with(char::is_whitespace)))
+        })
+        .map_or(text.len(), |(i, _)| i);
+    text.get(..end).unwrap_or(text)
+}
+
+fn opening(sentence: &str, strict: bool) -> Opening {
+    if sentence.chars().any(unspaced) {
+        return unspaced_opening(sentence, strict);
+    }
+    let parts: Vec<&str> = sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|w| !w.is_empty()).collect();
+    let Some(start) = parts.iter().position(|word| !FILLERS.contains(word)) else { return Opening::Unclear };
+    let parts = parts.get(start..).unwrap_or_default();
+    let Some((&first, rest)) = parts.split_first() else { return Opening::Unclear };
+    let Some(lead) = form(first) else { return Opening::Unclear };
+    let mut found = Vec::new();
+    let reads = match lead.verb.says {
+        Says::Changes(_) if lead.is_verb(rest) => {
+            found.push(lead.found(first));
+            false
+        }
+        Says::Reads if lead.verb.usage != Usage::Result => true,
+        _ => return Opening::Unclear,
+    };
+    found.extend(joined(rest, &lead));
+    if found.is_empty() && reads { Opening::Reads } else { Opening::Changes(found) }
+}
+
+/// Verbs of change joined to the first one: "gets the messages and marks them as read".
+fn joined(rest: &[&str], lead: &Form) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (i, word) in rest.iter().enumerate() {
+        if CLAUSES.contains(word) {
+            break;
+        }
+        if !["and", "then", "or"].contains(word) {
+            continue;
+        }
+        let after = rest.get(i + 1..).unwrap_or_default();
+        let skip = after.iter().take_while(|w| FILLERS.contains(w)).count();
+        let Some((&verb, tail)) = after.get(skip..).and_then(<[_]>::split_first) else { break };
+        if let Some(form) = form(verb)
+            && matches!(form.verb.says, Says::Changes(_))
+            && form.third_person == lead.third_person
+            && (form.third_person || tail.first().is_some_and(|next| ARTICLES.contains(next)))
+            && form.is_verb(tail)
+        {
+            found.push(form.found(verb));
+        }
+    }
+    found
+}
+
+/// A verb in one of its forms.
+struct Form {
+    verb: Verb,
+    third_person: bool,
+}
+
+impl Form {
+    /// Whether it is the verb of its sentence rather than a noun, from what follows.
+    fn is_verb(&self, rest: &[&str]) -> bool {
+        // "Start here" is advice, and to download is to read unless a phrase says where it is written.
+        if rest.first() == Some(&"here") || self.verb.group == "file" {
+            return false;
+        }
+        // To run a search is to search; to run a query is to run whatever it is.
+        if self.verb.says == Says::Changes(Effect::Unknown) {
+            return rest.iter().take(8).any(|word| RUN.contains(word));
+        }
+        let article = rest.first().is_some_and(|next| ARTICLES.contains(next));
+        match self.verb.usage {
+            Usage::Verb | Usage::Made => true,
+            Usage::Both => self.third_person || article,
+            Usage::Noun => article,
+            Usage::Result => false,
+        }
+    }
+
+    fn found(&self, word: &str) -> Found {
+        Found { verb: self.verb, word: word.to_owned(), part: "verb" }
+    }
+}
+
+fn form(word: &str) -> Option<Form> {
+    let known = |text: &str| words().word(text).verb;
+    if let Some(verb) = known(word) {
+        return Some(Form { verb, third_person: false });
+    }
+    let stem = word.strip_suffix('s')?;
+    let bases = [
+        Some(stem.to_owned()),
+        stem.strip_suffix("ie").map(|s| format!("{s}y")),
+        stem.strip_suffix('e').map(str::to_owned),
+    ];
+    let verb = bases.into_iter().flatten().find_map(|base| known(&base))?;
+    Some(Form { verb, third_person: true })
+}
+
+/// The first verb of a sentence in a script without spaces; `strict`: only at its very beginning.
+fn unspaced_opening(sentence: &str, strict: bool) -> Opening {
+    let mut head: String = sentence.chars().take(if strict { 12 } else { 24 }).collect();
+    while let Some(rest) = UNSPACED_FILLERS.iter().find_map(|filler| head.strip_prefix(filler)) {
+        head = rest.to_owned();
+    }
+    let first = words()
+        .strokes()
+        .iter()
+        .filter_map(|stroke| Some((head.find(&stroke.text)?, stroke)))
+        .filter(|(at, _)| !strict || *at == 0)
+        .min_by_key(|(at, stroke)| (*at, std::cmp::Reverse(stroke.text.len())));
+    match first {
+        Some((_, stroke)) => match stroke.verb.says {
+            Says::Reads => Opening::Reads,
+            Says::Changes(_) => {
+                Opening::Changes(vec![Found { verb: stroke.verb, word: stroke.text.clone(), part: "verb" }])
+            }
+            Says::Nothing => Opening::Unclear,
+        },
+        None => Opening::Unclear,
+    }
+}
+
+/// Phrases that warn, unless the sentence says that it is not so.
+fn warnings(place: &str, text: &str) -> Vec<Signal> {
+    let mut signals: Vec<Signal> = Vec::new();
+    for (group, sentence, phrase) in words().warnings() {
+        let phrase = fold(phrase);
+        let Some(at) = text.find(&phrase) else { continue };
+        let before = text.get(..at).unwrap_or_default();
+        let clause = before.rsplit(['.', '\n', ';', ',', '。', '，']).next().unwrap_or_default();
+        let denied = clause.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|w| DENIALS.contains(&w));
+        let effect = if *group == "file" { Effect::Write } else { Effect::Destructive };
+        let code = format!("{place}-warns-{group}");
+        if !denied && !signals.iter().any(|signal| signal.evidence.code == code) {
+            signals.push(Signal::raises(code, format!("{sentence} ({place} {phrase:?})"), effect));
+        }
+    }
+    signals
+}
+
+/// Words that open a sentence before its verb.
+const FILLERS: [&str; 44] = [
+    "this", "the", "a", "an", "tool", "tools", "function", "endpoint", "api", "interface", "method", "operation", "action",
+    "mcp", "server", "use", "used", "using", "is", "it", "to", "that", "which", "allows", "allow", "lets", "let", "can",
+    "will", "helps", "help", "you", "your", "users", "user", "please", "safely", "permanently", "directly",
+    "asynchronously", "also", "automatically", "immediately", "optionally",
+];
+
+/// Words that begin another clause: verbs behind them are not the tool's.
+const CLAUSES: [&str; 14] = [
+    "to", "that", "who", "which", "where", "when", "if", "can", "may", "could", "you", "before", "after", "how",
+];
+
+/// Words that follow a verb and seldom a noun.
+const ARTICLES: [&str; 21] = [
+    "a", "an", "the", "this", "these", "your", "my", "its", "their", "all", "any", "each", "one", "it", "them", "multiple",
+    "existing", "new", "specified", "given", "specific",
+];
+
+/// What runs whatever it is given.
+const RUN: [&str; 24] = [
+    "query", "queries", "sql", "command", "commands", "code", "script", "scripts", "statement", "statements", "workflow",
+    "workflows", "function", "functions", "program", "shell", "expression", "expressions", "pipeline", "action", "actions",
+    "operation", "operations", "request",
+];
+
+const DENIALS: [&str; 16] = [
+    "not", "no", "never", "without", "non", "doesn't", "don't", "won't", "isn't", "cannot", "can't", "avoid", "unlike",
+    "instead", "neither", "nor",
+];
+
+/// Words that open a sentence in a script without spaces, before its verb.
+const UNSPACED_FILLERS: [&str; 18] = [
+    "该接口", "本接口", "此接口", "该工具", "本工具", "此工具", "这个工具", "用于", "用来", "可以", "可", "批量", "通过", "使用",
+    "将", "一个", "指定", " ",
+];
