@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use plangate_graph::Author;
+
 use crate::exit::TABLE;
 use crate::output::Colour;
 
@@ -82,6 +84,15 @@ pub(crate) enum AuthorArg {
     Person,
     /// A model.
     Model,
+}
+
+impl From<AuthorArg> for Author {
+    fn from(author: AuthorArg) -> Author {
+        match author {
+            AuthorArg::Person => Author::Person,
+            AuthorArg::Model => Author::Model,
+        }
+    }
 }
 
 /// `plan`

@@ -1,5 +1,6 @@
 //! What stops a command: what is wrong, where, and what to do next. One style for all of them.
 
+use plangate_graph::Value;
 use plangate_graph::card::visible::visible;
 use serde::Serialize;
 
@@ -22,6 +23,12 @@ pub(crate) struct Fault {
     /// The exit status.
     #[serde(serialize_with = "status")]
     pub(crate) exit: Exit,
+    /// What is wrong with a recipe or plan, as JSON; for people it was drawn already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) diagnostics: Option<Value>,
+    /// The same, drawn; stands above the fault.
+    #[serde(skip)]
+    pub(crate) drawn: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape that serde takes")]
@@ -32,7 +39,16 @@ fn status<S: serde::Serializer>(exit: &Exit, s: S) -> Result<S::Ok, S::Error> {
 impl Fault {
     /// A fault without place, details and help.
     pub(crate) fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Fault {
-        Fault { code, message: message.into(), place: None, details: Vec::new(), help: None, exit }
+        Fault {
+            code,
+            message: message.into(),
+            place: None,
+            details: Vec::new(),
+            help: None,
+            exit,
+            diagnostics: None,
+            drawn: String::new(),
+        }
     }
 
     /// Where it is.
@@ -53,10 +69,18 @@ impl Fault {
         self
     }
 
+    /// With the diagnostics that it sums up, drawn and as JSON.
+    pub(crate) fn about(mut self, drawn: String, diagnostics: Value) -> Fault {
+        self.drawn = drawn;
+        self.diagnostics = Some(diagnostics);
+        self
+    }
+
     /// For people; ends with a line end.
     pub(crate) fn to_text(&self, paint: Paint) -> String {
         let mut lines = self.message.lines();
-        let mut out = format!("{}: {}\n", paint.bad("error"), visible(lines.next().unwrap_or_default()));
+        let mut out = self.drawn.clone();
+        out.push_str(&format!("{}: {}\n", paint.bad("error"), visible(lines.next().unwrap_or_default())));
         let rest = lines.map(|l| format!("  {}\n", visible(l)));
         out.extend(rest);
         if let Some(place) = &self.place {

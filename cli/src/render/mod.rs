@@ -1,4 +1,9 @@
 //! What results look like on a terminal.
 
+pub(crate) mod arguments;
+pub(crate) mod card;
 pub(crate) mod paint;
+pub(crate) mod problems;
+pub(crate) mod starting;
 pub(crate) mod time;
+pub(crate) mod tools;

@@ -1,0 +1,8 @@
+//! One file a command.
+
+pub(crate) mod check;
+pub(crate) mod explain;
+pub(crate) mod guide;
+pub(crate) mod plan;
+pub(crate) mod schema;
+pub(crate) mod tools;
