@@ -227,9 +227,54 @@ pub struct Decision {
 }
 
 impl RowState {
+    /// All of them.
+    pub const ALL: [RowState; 12] = [
+        RowState::Pending,
+        RowState::Approved,
+        RowState::Claimed,
+        RowState::Succeeded,
+        RowState::Failed,
+        RowState::Uncertain,
+        RowState::Happened,
+        RowState::DidNot,
+        RowState::Answered,
+        RowState::Rejected,
+        RowState::Cancelled,
+        RowState::Expired,
+    ];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RowState::Pending => "pending",
+            RowState::Approved => "approved",
+            RowState::Claimed => "claimed",
+            RowState::Succeeded => "succeeded",
+            RowState::Failed => "failed",
+            RowState::Uncertain => "uncertain",
+            RowState::Happened => "happened",
+            RowState::DidNot => "did_not",
+            RowState::Answered => "answered",
+            RowState::Rejected => "rejected",
+            RowState::Cancelled => "cancelled",
+            RowState::Expired => "expired",
+        }
+    }
+
+    /// The state that is written so.
+    pub fn named(text: &str) -> Option<RowState> {
+        RowState::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+
     /// Whether it waits for somebody: for votes, for its call, or for a word on what happened.
     pub fn open(self) -> bool {
         matches!(self, RowState::Pending | RowState::Approved | RowState::Claimed | RowState::Uncertain)
+    }
+}
+
+impl fmt::Display for RowState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 

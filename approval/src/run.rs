@@ -168,6 +168,47 @@ pub struct StepWrite {
 }
 
 impl StepState {
+    /// All of them.
+    pub const ALL: [StepState; 13] = [
+        StepState::Waiting,
+        StepState::Ready,
+        StepState::Running,
+        StepState::Pending,
+        StepState::Uncertain,
+        StepState::Done,
+        StepState::Failed,
+        StepState::TimedOut,
+        StepState::Rejected,
+        StepState::Expired,
+        StepState::Blocked,
+        StepState::Skipped,
+        StepState::Cancelled,
+    ];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            StepState::Waiting => "waiting",
+            StepState::Ready => "ready",
+            StepState::Running => "running",
+            StepState::Pending => "pending",
+            StepState::Uncertain => "uncertain",
+            StepState::Done => "done",
+            StepState::Failed => "failed",
+            StepState::TimedOut => "timed_out",
+            StepState::Rejected => "rejected",
+            StepState::Expired => "expired",
+            StepState::Blocked => "blocked",
+            StepState::Skipped => "skipped",
+            StepState::Cancelled => "cancelled",
+        }
+    }
+
+    /// The state that is written so.
+    pub fn named(text: &str) -> Option<StepState> {
+        StepState::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+
     /// Whether nothing more happens to it.
     pub fn ended(self) -> bool {
         !matches!(
@@ -182,6 +223,16 @@ impl StepState {
 }
 
 impl RunState {
+    /// All of them.
+    pub const ALL: [RunState; 6] = [
+        RunState::Running,
+        RunState::Parked,
+        RunState::Attention,
+        RunState::Done,
+        RunState::Failed,
+        RunState::Cancelled,
+    ];
+
     /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -194,9 +245,26 @@ impl RunState {
         }
     }
 
+    /// The state that is written so.
+    pub fn named(text: &str) -> Option<RunState> {
+        RunState::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+
     /// Whether nothing more happens to it.
     pub fn ended(self) -> bool {
         matches!(self, RunState::Done | RunState::Failed | RunState::Cancelled)
+    }
+}
+
+impl fmt::Display for RunState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for StepState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 

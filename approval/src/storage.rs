@@ -159,7 +159,7 @@ pub enum StoreError {
         id: String,
     },
     /// Decided already.
-    #[error("already {state:?} by {by} at {at:?}")]
+    #[error("already {state} by {by}")]
     Decided {
         /// What it is now.
         state: RowState,
@@ -172,7 +172,7 @@ pub enum StoreError {
     #[error("the run was cancelled")]
     Cancelled,
     /// Its time was over.
-    #[error("expired at {at:?}; nothing was run: ask again")]
+    #[error("expired; nothing was run: ask again")]
     Expired {
         /// When it expired.
         at: Time,
@@ -189,13 +189,13 @@ pub enum StoreError {
     #[error("not allowed: {0}")]
     NotAllowed(String),
     /// It cannot be settled yet: the call may still be under way.
-    #[error("the call may still be under way until {until:?}")]
+    #[error("the call may still be under way; it can be settled once that is certain")]
     InFlight {
         /// When it can be settled.
         until: Time,
     },
     /// The row is not in a state that allows this.
-    #[error("the row is {0:?}")]
+    #[error("the row is {0}")]
     NotNow(RowState),
     /// Another drives the run now; nothing more is started here.
     #[error("the lease of run {0} is lost")]
@@ -209,7 +209,7 @@ pub enum StoreError {
         known: i64,
     },
     /// The row, or what was decided about it, comes from later than this clock shows: nothing is decided until it is right.
-    #[error("the row is from {at:?}, this clock shows {now:?}: set it right")]
+    #[error("the row is from later than this clock shows: set the clock right")]
     FromFuture {
         /// When it was asked or approved.
         at: Time,
