@@ -13,92 +13,97 @@ use crate::value::Value;
 pub(super) struct Arguments {
     /// Every rule that fired.
     pub(super) signals: Vec<Signal>,
-    /// Every argument that says which of several things is done is a literal: the tool as a whole is no longer asked.
+    /// The arguments say which of several things is done: the tool as a whole is no longer asked. Each such argument is
+    /// a literal, or whatever it can be only reads.
     pub(super) answered: bool,
+    /// The arguments are known, and none of them is a text that may be run.
+    pub(super) asks_records: bool,
 }
 
 /// Reads the arguments of a call, or of the tool as such where none are given.
 pub(super) fn of_call(definition: &Definition, args: Option<&Template>) -> Arguments {
     let properties = properties(&definition.input_schema);
-    let mut found = Arguments::default();
-    let mut open = false;
+    let mut found = Arguments { asks_records: !properties.is_empty(), ..Arguments::default() };
+    let mut answers = Vec::new();
     let runs_text = speaks_a_language(definition);
     for property in &properties {
         let words_of = split(&property.name);
-        let Some(group) = words().argument(&words_of) else {
-            found.signals.extend(switch_of_change(property, &words_of));
-            continue;
-        };
-        match (group, property.values.as_slice()) {
-            ("text", []) => found.signals.push(free_text(&property.name)),
-            ("query", []) if runs_text => found.signals.push(free_text(&property.name)),
-            ("file", _) => found.signals.push(Signal::raises(
+        let open = property.values.is_empty();
+        match words().argument(&words_of) {
+            Some("text") if open => found.signals.push(free_text(&property.name)),
+            Some("query") if open && runs_text => found.signals.push(free_text(&property.name)),
+            Some("query" | "language") if open => found.asks_records = false,
+            Some("file") => found.signals.push(Signal::raises(
                 "argument-file",
                 format!("writes a file (argument {})", property.name),
                 Effect::Write,
             )),
-            ("switch", _) => found.signals.push(Signal::raises(
+            Some("switch") => found.signals.push(Signal::raises(
                 "argument-switch",
                 format!("changes something unless told not to (argument {})", property.name),
                 Effect::Write,
             )),
-            ("selector" | "text" | "mode", values) if !values.is_empty() => {
-                if group == "mode" && !values.iter().any(|value| is_certain(&read(value))) {
-                    continue;
-                }
-                let (signals, answer) = select(property, args);
-                found.signals.extend(signals);
-                found.answered |= answer;
-                open |= !answer;
+            Some("selector" | "text") if !open => answers.push(answer(property, args)),
+            Some("mode") if property.values.iter().any(|value| is_certain(&read(value))) => {
+                answers.push(answer(property, args));
             }
-            _ => {}
+            Some(_) => {}
+            None => found.signals.extend(switch_of_change(property, &words_of)),
         }
     }
-    found.answered &= !open;
+    found.answered = !answers.is_empty() && answers.iter().all(|answer| answer.settles);
+    found.signals.extend(answers.into_iter().filter_map(|answer| answer.signal));
     found
 }
 
-/// An argument that says which of several things is done: what its literal value says, or the strongest of its values.
-fn select(property: &Property, args: Option<&Template>) -> (Vec<Signal>, bool) {
+/// What an argument that says which of several things is done says.
+struct Answer {
+    signal: Option<Signal>,
+    /// Nothing else need be asked about what the tool can do.
+    settles: bool,
+}
+
+/// What the literal value says, or else the strongest of the values that it can be.
+fn answer(property: &Property, args: Option<&Template>) -> Answer {
     let name = &property.name;
     if is_raw_request(&property.values) {
         let says = format!("makes a request of any kind (argument {name})");
-        return (vec![Signal::raises("argument-raw-request", says, Effect::Unknown)], false);
+        let signal = Signal::raises("argument-raw-request", says, Effect::Unknown);
+        return Answer { signal: Some(signal), settles: false };
     }
     let given = args.and_then(|args| args.member(name)).and_then(|member| Some(member.literal()?.text()?.to_owned()));
     if let Some(value) = given.filter(|given| property.values.contains(given)) {
-        return (vec![signal(name, &value, "")], true);
+        let signal = signal(&read(&value), &format!("argument {name} {:?}", shown(&value)));
+        return Answer { settles: signal.is_some(), signal };
     }
-    let strongest = property.values.iter().map(|value| signal(name, value, "may be ")).reduce(|a, b| {
-        if b.evidence.effect > a.evidence.effect { b } else { a }
-    });
-    (strongest.into_iter().filter(|signal| signal.raises).collect(), false)
+    let readings: Vec<_> = property.values.iter().map(|value| (value, read(value))).collect();
+    if readings.iter().all(|(_, reading)| reading.reads.is_some()) {
+        let says = format!("reads, whatever {name} is (argument {name})");
+        return Answer { signal: Some(Signal::clears("argument-reads", says)), settles: true };
+    }
+    let strongest = readings
+        .iter()
+        .filter_map(|(value, reading)| signal(reading, &format!("argument {name} may be {:?}", shown(value))))
+        .filter(|signal| signal.raises)
+        .reduce(|a, b| if b.evidence.effect > a.evidence.effect { b } else { a });
+    Answer { signal: strongest, settles: false }
 }
 
-fn signal(name: &str, value: &str, modal: &str) -> Signal {
-    let shown: String = value.chars().take(40).collect();
-    let reading = read(value);
-    if let Some(found) = reading.reads {
-        let says = format!("{} (argument {name} {modal}{shown:?})", found.verb.sentence);
-        return Signal::clears("argument-reads", says);
+fn signal(reading: &Reading, place: &str) -> Option<Signal> {
+    if let Some(found) = &reading.reads {
+        return Some(Signal::clears("argument-reads", format!("{} ({place})", found.verb.sentence)));
     }
-    let strongest = reading.changes.into_iter().max_by_key(|found| found.effect());
-    match strongest {
-        Some(found) => Signal::raises(
-            format!("argument-verb-{}", found.verb.group),
-            format!("{} (argument {name} {modal}{shown:?})", found.verb.sentence),
-            found.effect(),
-        ),
-        None => Signal::raises(
-            "argument-silent",
-            format!("does not say what it does (argument {name} {modal}{shown:?})"),
-            Effect::Unknown,
-        ),
-    }
+    let strongest = reading.changes.iter().max_by_key(|found| found.effect())?;
+    let code = format!("argument-{}-{}", strongest.part, strongest.verb.group);
+    Some(Signal::raises(code, format!("{} ({place})", strongest.verb.sentence), strongest.effect()))
+}
+
+fn shown(value: &str) -> String {
+    value.chars().take(40).collect()
 }
 
 fn read(value: &str) -> Reading {
-    name::of_words(&split(value))
+    name::of_words(&split(value), true)
 }
 
 /// Whether a value is a verb of change for certain, not a noun that could be one.

@@ -98,7 +98,7 @@ pub fn classify(
     policy: &Policy,
 ) -> Classification {
     let arguments = arguments::of_call(definition, args);
-    let mut name = name::of_tool(server, &definition.name);
+    let mut name = name::of_tool(server, &definition.name, arguments.asks_records);
     let mut signals = arguments.signals;
     if arguments.answered {
         // A literal has said which of the things that the tool can do this call does; what the tool is as a whole no

@@ -43,8 +43,9 @@ pub(super) struct Reading {
     pub(super) reads: Option<Found>,
 }
 
-/// Reads a tool's name. Words of the server's name in front of it are passed over.
-pub(super) fn of_tool(server: &str, name: &str) -> Reading {
+/// Reads a tool's name. Words of the server's name in front of it are passed over. `asks_records`: the call's arguments
+/// are known, and none of them is a text that is run, so that to query is to read.
+pub(super) fn of_tool(server: &str, name: &str, asks_records: bool) -> Reading {
     let all = split(name);
     let mut prefixes = split(server);
     prefixes.push("mcp".to_owned());
@@ -55,9 +56,9 @@ pub(super) fn of_tool(server: &str, name: &str) -> Reading {
         let skipped = leading.count();
         all.get(skipped..).filter(|rest| !rest.is_empty()).unwrap_or(&all)
     };
-    let mut reading = of_words(bare(true));
+    let mut reading = of_words(bare(true), asks_records);
     // A server called `fetch` must not make a read of `fetch_post`.
-    let without_prefix = of_words(bare(false)).changes;
+    let without_prefix = of_words(bare(false), asks_records).changes;
     if reading.changes.is_empty() && !without_prefix.is_empty() {
         reading = Reading { changes: without_prefix, reads: None };
     }
@@ -81,9 +82,9 @@ pub(super) fn signals(reading: Reading) -> Vec<Signal> {
 }
 
 /// Reads folded words as a name.
-pub(super) fn of_words(folded: &[String]) -> Reading {
+pub(super) fn of_words(folded: &[String], asks_records: bool) -> Reading {
     let units = units(folded);
-    let mut state = State::default();
+    let mut state = State { asks_records, ..State::default() };
     for (i, unit) in units.iter().enumerate() {
         state.take(&units, i, unit);
     }
@@ -110,6 +111,7 @@ enum Before {
 
 #[derive(Default)]
 struct State {
+    asks_records: bool,
     reading: Before,
     /// A verb of change stands before.
     changing: bool,
@@ -150,10 +152,11 @@ impl State {
         }
         match unit.word.verb {
             None => self.strange |= !self.begun && !unit.word.thing,
+            Some(_) if unit.word.thing && is_namespace(units, i) => {}
             Some(verb) => match verb.says {
                 Says::Changes(_) => self.change(units, i, unit, verb),
-                Says::Reads => self.read(units, i, unit, verb),
-                Says::Nothing => {
+                Says::Reads if verb.group != "queries" || self.asks_records => self.read(units, i, unit, verb),
+                Says::Reads | Says::Nothing => {
                     if self.and || (!self.tail && self.reading == Before::Nothing) {
                         self.silent = true;
                         self.silent_noun = unit.word.thing && !self.and;
@@ -161,6 +164,7 @@ impl State {
                 }
             },
         }
+        self.strange &= !is_namespace(units, i);
         self.and = false;
         self.begun = true;
     }
@@ -187,18 +191,7 @@ impl State {
         }
         self.changing = true;
         self.changes.push(found);
-        if verb.usage == Usage::Made
-            && let Some(made) = head(units.get(i + 1..).unwrap_or_default())
-            && made.word.people
-        {
-            let verb = Verb {
-                says: Says::Changes(Effect::Destructive),
-                group: "people",
-                sentence: "reaches people or moves money",
-                ..verb
-            };
-            self.changes.push(Found { verb, word: made.text.clone(), part: "noun" });
-        }
+        self.changes.extend(object(verb, units.get(i + 1..).unwrap_or_default()));
     }
 
     fn read(&mut self, units: &[Unit], i: usize, unit: &Unit, verb: Verb) {
@@ -214,7 +207,13 @@ impl State {
         let clears = match verb.usage {
             Usage::Verb | Usage::Made => true,
             Usage::Both => !self.begun || self.pending.is_none() || last,
-            Usage::Noun => !self.begun || (!self.strange && (self.pending.is_none() || last)),
+            Usage::Noun => {
+                let object = units.get(i + 1).is_some_and(|next| next.word.thing && !is_mark(&next.text));
+                !self.begun
+                    || (self.pending.is_none() && !self.strange)
+                    || (self.pending.is_none() && object)
+                    || (last && !self.strange)
+            }
             Usage::Result => last,
         };
         if !clears {
@@ -242,6 +241,18 @@ impl State {
     }
 }
 
+/// What is made or changed, where that says more than the verb: a message, an order.
+fn object(verb: Verb, after: &[Unit]) -> Option<Found> {
+    let object = head(after)?;
+    let (group, sentence) = match verb.usage {
+        _ if object.word.money => ("money", "spends or moves money"),
+        Usage::Made if object.word.people => ("people", "reaches people"),
+        _ => return None,
+    };
+    let verb = Verb { says: Says::Changes(Effect::Destructive), group, sentence, ..verb };
+    Some(Found { verb, word: object.text.clone(), part: "noun" })
+}
+
 /// The last word of a noun phrase, before any small word: of `mail_folder_by_id` the folder.
 fn head(units: &[Unit]) -> Option<&Unit> {
     units
@@ -249,6 +260,12 @@ fn head(units: &[Unit]) -> Option<&Unit> {
         .take_while(|unit| !matches!(unit.word.glue, Some(Glue::And | Glue::Of)))
         .filter(|unit| unit.word.glue.is_none() && !is_mark(&unit.text))
         .last()
+}
+
+/// Whether a version follows, as after the first words of a dotted interface: `mail.v1.folder.list`.
+fn is_namespace(units: &[Unit], i: usize) -> bool {
+    let is_v = units.get(i + 1).is_some_and(|unit| unit.text == "v");
+    is_v && units.get(i + 2).is_some_and(|unit| unit.text.chars().all(char::is_numeric))
 }
 
 /// Digits and single letters: `v2`, `s3`.
@@ -276,7 +293,8 @@ fn units(folded: &[String]) -> Vec<Unit> {
     units
 }
 
-const NOUN: Word = Word { verb: None, glue: None, thing: true, people: false, record: false };
+const NOUN: Word =
+    Word { verb: None, glue: None, thing: true, people: false, money: false, record: false };
 
 /// What is known about a word, also where it is a form of a listed one or made of it.
 fn known(word: &str) -> Word {
@@ -295,7 +313,7 @@ fn known(word: &str) -> Word {
     }
     if let Some(one) = singular(word) {
         let one = words().word(&one);
-        return Word { people: one.people, record: one.record, ..NOUN };
+        return Word { people: one.people, money: one.money, record: one.record, ..NOUN };
     }
     if word.ends_with("ed") || word.ends_with("ing") {
         return NOUN;

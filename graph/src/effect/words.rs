@@ -65,8 +65,10 @@ pub(super) struct Word {
     pub(super) glue: Option<Glue>,
     /// It is a noun.
     pub(super) thing: bool,
-    /// To make one is to reach people or to move money.
+    /// To make one is to reach people.
     pub(super) people: bool,
+    /// To change one is to move money.
+    pub(super) money: bool,
     /// It is a record of something that was done, or a rule about it.
     pub(super) record: bool,
 }
@@ -171,6 +173,7 @@ impl Words {
             let word = lists.words.entry(fold(row.word)).or_default();
             word.thing = true;
             word.people |= row.group == "people";
+            word.money |= row.group == "money";
             word.record |= row.group == "record";
         }
         for row in rows(GLUE) {
