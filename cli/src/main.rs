@@ -59,6 +59,7 @@ fn command(command: &Command, context: &Context) -> Result<Exit, Fault> {
         Command::Guide(args) => commands::guide::guide(args, context),
         Command::Explain(args) => commands::explain::explain(args, context),
         Command::Schema => Ok(commands::schema::schema(context)),
+        _ => Err(Fault::new(Exit::Internal, "x", "x")),
     }
 }
 
