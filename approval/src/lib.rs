@@ -4,6 +4,7 @@
 //! implement [`Storage`] and return plain data; only [`Approvals`] turns a claim that was won into a [`Permit`].
 
 pub mod approvals;
+pub mod audit;
 pub mod clock;
 pub mod event;
 pub mod memory;
