@@ -301,6 +301,9 @@ pub(crate) struct AuditArgs {
     /// The events themselves, one line of JSON each
     #[arg(long)]
     pub(crate) export: bool,
+    /// A head that was noted before: nothing up to there is gone or changed
+    #[arg(long, value_name = "HEAD")]
+    pub(crate) since: Option<String>,
 }
 
 /// `demo-server`

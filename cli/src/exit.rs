@@ -38,7 +38,7 @@ pub(crate) enum Exit {
 pub(crate) const TABLE: &str = "\
 Exit status:
   0   done
-  1   the run ended, and a step failed, was refused or was stopped by a person
+  1   the run ended, and a step did not end as it should; or the audit log does not hold
   2   the recipe or plan is refused; nothing was started
   3   the run waits for people
   4   too late: decided, expired or changed before; nothing was done

@@ -15,7 +15,9 @@ mod prepare;
 mod project;
 mod render;
 mod servers;
+mod store;
 mod toolbox;
+mod view;
 mod who;
 mod writer;
 
@@ -59,6 +61,8 @@ fn command(command: &Command, context: &Context) -> Result<Exit, Fault> {
         Command::Guide(args) => commands::guide::guide(args, context),
         Command::Explain(args) => commands::explain::explain(args, context),
         Command::Schema => Ok(commands::schema::schema(context)),
+        Command::Approvals(args) => commands::approvals::approvals(args, context),
+        Command::Audit(args) => commands::audit::audit(args, context),
         _ => Err(Fault::new(Exit::Internal, "x", "x")),
     }
 }
@@ -78,7 +82,11 @@ fn usage(error: &clap::Error) -> Exit {
         output.stop(&Fault::new(Exit::Usage, "usage", message).help("plangate --help"));
     } else {
         let text = error.render();
-        output.remark(&if output.remark_paint().is_on() { text.ansi().to_string() } else { text.to_string() });
+        output.remark(&if output.remark_paint().is_on() {
+            text.ansi().to_string()
+        } else {
+            text.to_string()
+        });
     }
     Exit::Usage
 }

@@ -75,9 +75,9 @@ impl Findings {
     pub(crate) fn without(&self, notes: &[Note]) -> Findings {
         let shown = |code: &str, message: &str| notes.iter().any(|n| n.code == code && n.message == message);
         match self {
-            Findings::Recipe(found) => Findings::Recipe(
-                found.iter().filter(|d| !shown(d.code, &d.message)).cloned().collect(),
-            ),
+            Findings::Recipe(found) => {
+                Findings::Recipe(found.iter().filter(|d| !shown(d.code, &d.message)).cloned().collect())
+            }
             Findings::Plan(found) => {
                 Findings::Plan(found.iter().filter(|p| !shown(p.code, &p.message)).cloned().collect())
             }
@@ -160,14 +160,14 @@ fn recipe(document: &Document, against: Against<'_>, output: &Output) -> Result<
     let Some(plan) = compiled.plan else {
         return Err(Stopped::Refused(Findings::Recipe(compiled.diagnostics)));
     };
-    let plan = plan.verify(&catalog, policy, against.author).map_err(|p| Stopped::Refused(Findings::Plan(p)))?;
+    let plan =
+        plan.verify(&catalog, policy, against.author).map_err(|p| Stopped::Refused(Findings::Plan(p)))?;
     Ok(Prepared { plan, findings: Findings::Recipe(compiled.diagnostics), running })
 }
 
 fn actions(document: &Document, against: Against<'_>, output: &Output) -> Result<Prepared, Stopped> {
-    let plan = Plan::from_json(&document.text).map_err(|e| {
-        Stopped::Refused(Findings::Plan(vec![Problem::error(e.code, None, e.message)]))
-    })?;
+    let plan = Plan::from_json(&document.text)
+        .map_err(|e| Stopped::Refused(Findings::Plan(vec![Problem::error(e.code, None, e.message)])))?;
     let (catalog, running) = match against.catalog {
         Some(path) => (saved(path)?, None),
         None => {
@@ -183,7 +183,8 @@ fn actions(document: &Document, against: Against<'_>, output: &Output) -> Result
         }
     };
     let policy = &against.project.config.policy;
-    let plan = plan.verify(&catalog, policy, against.author).map_err(|p| Stopped::Refused(Findings::Plan(p)))?;
+    let plan =
+        plan.verify(&catalog, policy, against.author).map_err(|p| Stopped::Refused(Findings::Plan(p)))?;
     Ok(Prepared { plan, findings: Findings::Plan(Vec::new()), running })
 }
 

@@ -90,9 +90,8 @@ impl Servers {
             progress: Some(watch.observer()),
             ..Options::default()
         };
-        let started = McpTools::start(config, names.iter().map(String::as_str), options).map_err(|e| {
-            Fault::new(Exit::Internal, "servers", format!("no servers can be started: {e}"))
-        })?;
+        let started = McpTools::start(config, names.iter().map(String::as_str), options)
+            .map_err(|e| Fault::new(Exit::Internal, "servers", format!("no servers can be started: {e}")))?;
         watch.finish();
         let catalog = started.tools.catalog();
         let refused = started.tools.refused();

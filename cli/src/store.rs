@@ -74,8 +74,9 @@ pub(crate) fn fault(error: &StoreError) -> Fault {
         StoreError::Decided { .. } | StoreError::NotNow(_) => Fault::new(Exit::TooLate, "decided", message),
         StoreError::Cancelled => Fault::new(Exit::TooLate, "cancelled", message),
         StoreError::Expired { .. } => Fault::new(Exit::TooLate, "expired", message),
-        StoreError::Changed { .. } => Fault::new(Exit::TooLate, "changed", message)
-            .help("look at it again with `plangate show`"),
+        StoreError::Changed { .. } => {
+            Fault::new(Exit::TooLate, "changed", message).help("look at it again with `plangate show`")
+        }
         StoreError::NotAllowed(_) => Fault::new(Exit::NotAllowed, "not-allowed", message),
         StoreError::InFlight { .. } => Fault::new(Exit::Busy, "in-flight", message),
         StoreError::LeaseLost(_) => Fault::new(Exit::Busy, "lease-lost", message),
@@ -117,7 +118,9 @@ pub(crate) fn find(store: &SqliteStore, id: &str) -> Result<Found, Fault> {
     match (rows.as_slice(), runs.as_slice()) {
         ([row], []) => Ok(Found::Row(Box::new(row.clone()))),
         ([], [run]) => Ok(Found::Run(Box::new(run.clone()))),
-        ([], []) => Err(nothing(&id, "approval or run", "`plangate approvals` and `plangate runs` list them")),
+        ([], []) => {
+            Err(nothing(&id, "approval or run", "`plangate approvals` and `plangate runs` list them"))
+        }
         _ => {
             let fault = several(&id, rows.len() + runs.len());
             let fault = rows.iter().fold(fault, |fault, row| fault.detail(row_line(row)));
@@ -158,7 +161,9 @@ fn nothing_waits(run: &Run) -> Fault {
     let exit = if run.state.ended() { Exit::TooLate } else { Exit::NotFound };
     let fault = Fault::new(exit, "nothing-waits", message);
     match run.state {
-        RunState::Running | RunState::Parked => fault.help(format!("`plangate show {}` shows what it does", short(&run.id.0))),
+        RunState::Running | RunState::Parked => {
+            fault.help(format!("`plangate show {}` shows what it does", short(&run.id.0)))
+        }
         _ => fault,
     }
 }

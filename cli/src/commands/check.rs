@@ -38,7 +38,9 @@ pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<Exit, Fault> 
         return Ok(exit);
     }
     let drawn = findings.drawn(&document, context.output.paint());
-    context.output.say(&format!("{drawn}{}\n", summary(&document.name, findings.count(), args.source.author)));
+    context
+        .output
+        .say(&format!("{drawn}{}\n", summary(&document.name, findings.count(), args.source.author)));
     Ok(exit)
 }
 

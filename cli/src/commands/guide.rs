@@ -32,7 +32,9 @@ pub(crate) fn guide(args: &GuideArgs, context: &Context) -> Result<Exit, Fault> 
     let project = context.project()?;
     let listing = listing(args.catalog.as_deref(), &project, context)?;
     if let Some(failed) = listing.failed {
-        return Err(failed.help("a guide names every tool: mend the server, or save a catalog and use --catalog"));
+        return Err(
+            failed.help("a guide names every tool: mend the server, or save a catalog and use --catalog")
+        );
     }
     let tools = judged(&listing.catalog, &project.config.policy);
     let language = plangate_compiler::language_guide();

@@ -1,5 +1,7 @@
 //! One file a command.
 
+pub(crate) mod approvals;
+pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod guide;

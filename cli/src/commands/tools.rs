@@ -102,9 +102,7 @@ fn all(tools: &[Tool<'_>], listing: &Listing, policy: &Policy, context: &Context
                 tool: &tool.definition.name,
                 effect: tool.classification.effect,
                 gated: tool.gated(),
-                evidence: draw::evidence(tool)
-                    .map(|e| Sentence { code: &e.code, says: &e.says })
-                    .collect(),
+                evidence: draw::evidence(tool).map(|e| Sentence { code: &e.code, says: &e.says }).collect(),
             })
             .collect();
         return context.output.say_json(&Whole { tools });

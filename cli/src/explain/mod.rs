@@ -18,7 +18,10 @@ pub(crate) fn explain(code: &str) -> Option<&'static str> {
             None => lower == family,
         };
         // The longest that fits: `description-says` before `description-*`.
-        entries(REASONS).filter(|(family, _)| fits(family)).max_by_key(|(family, _)| family.len()).map(|(_, e)| e)
+        entries(REASONS)
+            .filter(|(family, _)| fits(family))
+            .max_by_key(|(family, _)| family.len())
+            .map(|(_, e)| e)
     })
 }
 
@@ -58,7 +61,9 @@ mod tests {
             } else if path.extension().is_some_and(|e| e == "rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
                 let quoted = text.split('"').filter(|w| w.len() == 5 && w.starts_with('V'));
-                found.extend(quoted.filter(|w| w.bytes().skip(1).all(|b| b.is_ascii_digit())).map(str::to_owned));
+                found.extend(
+                    quoted.filter(|w| w.bytes().skip(1).all(|b| b.is_ascii_digit())).map(str::to_owned),
+                );
             }
         }
     }

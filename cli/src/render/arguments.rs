@@ -15,7 +15,9 @@ const WORDS: usize = 300;
 
 /// A section for each server, with each tool and its arguments.
 pub(crate) fn page(tools: &[Tool<'_>]) -> String {
-    let mut out = String::from("# The tools here\n\nThere are no others. A `?` marks what may be left out; everything else is required.\n");
+    let mut out = String::from(
+        "# The tools here\n\nThere are no others. A `?` marks what may be left out; everything else is required.\n",
+    );
     let mut server = None;
     for tool in tools {
         if server != Some(tool.server) {
@@ -62,7 +64,11 @@ fn members(schema: &Value, root: &Value, depth: usize, out: &mut String) {
             Some(value) => format!(", else {}", visible(&value.to_string())),
             None => String::new(),
         };
-        out.push_str(&format!("{indent}- `{}`{optional} {}{standard}{about}\n", visible(name), kind(member, root)));
+        out.push_str(&format!(
+            "{indent}- `{}`{optional} {}{standard}{about}\n",
+            visible(name),
+            kind(member, root)
+        ));
         if depth < DEEPEST {
             members(member, root, depth + 1, out);
             if let Some(items) = member.member("items") {
@@ -76,7 +82,8 @@ fn members(schema: &Value, root: &Value, depth: usize, out: &mut String) {
 fn kind(schema: &Value, root: &Value) -> String {
     if let Some(Value::List(values)) = schema.member("enum") {
         let shown: Vec<String> = values.iter().take(VALUES).map(|v| visible(&v.to_string())).collect();
-        let more = if values.len() > VALUES { format!(" or {} more", values.len() - VALUES) } else { String::new() };
+        let more =
+            if values.len() > VALUES { format!(" or {} more", values.len() - VALUES) } else { String::new() };
         return format!("one of {}{more}", shown.join(", "));
     }
     if let Some(value) = schema.member("const") {
@@ -85,7 +92,8 @@ fn kind(schema: &Value, root: &Value) -> String {
     match schema.member("type") {
         Some(Value::Text(name)) => named(name, schema, root),
         Some(Value::List(names)) => {
-            let names: Vec<String> = names.iter().filter_map(Value::text).map(|n| named(n, schema, root)).collect();
+            let names: Vec<String> =
+                names.iter().filter_map(Value::text).map(|n| named(n, schema, root)).collect();
             names.join(" or ")
         }
         _ => match ["anyOf", "oneOf"].iter().find_map(|key| schema.member(key)) {

@@ -4,6 +4,7 @@ pub(crate) mod arguments;
 pub(crate) mod card;
 pub(crate) mod paint;
 pub(crate) mod problems;
+pub(crate) mod row;
 pub(crate) mod starting;
 pub(crate) mod time;
 pub(crate) mod tools;

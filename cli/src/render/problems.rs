@@ -30,7 +30,8 @@ mod tests {
     #[test]
     fn code_sentence_and_help() {
         let problems =
-            [Problem::error("V0401", Some(3), "the gate in front of `post` is missing").help("compile again")];
+            [Problem::error("V0401", Some(3), "the gate in front of `post` is missing")
+                .help("compile again")];
         assert_eq!(
             drawn(&problems, Paint::plain()),
             "error[V0401]: the gate in front of `post` is missing\n  help: compile again\n\n"

@@ -89,7 +89,9 @@ fn json_lines(json: &str, arguments: Arguments) -> Vec<String> {
     let mut chars = shown.chars();
     while let Some(c) = chars.next() {
         line.push(c);
-        if c == '\\' && let Some(escaped) = chars.next() {
+        if c == '\\'
+            && let Some(escaped) = chars.next()
+        {
             line.push(escaped);
             if escaped == 'n' {
                 lines.push(visible(&std::mem::take(&mut line)));
@@ -106,7 +108,8 @@ fn json_lines(json: &str, arguments: Arguments) -> Vec<String> {
 /// What happened to it so far, in the order in which it happened.
 fn story(row: &Row, now: Time, paint: Paint) -> String {
     let at = |time: Option<Time>| time.map(|t| format!(" at {}", moment(t, now))).unwrap_or_default();
-    let mut out = labelled("asked", &format!("{} for run {}", moment(row.created, now), short(&row.run.0)), paint);
+    let mut out =
+        labelled("asked", &format!("{} for run {}", moment(row.created, now), short(&row.run.0)), paint);
     for vote in &row.votes {
         let word = if vote.yes { "yes" } else { "no" };
         let reason = vote.reason.as_ref().map(|r| format!(": {}", visible(r))).unwrap_or_default();
@@ -114,7 +117,9 @@ fn story(row: &Row, now: Time, paint: Paint) -> String {
         let words = format!("by {} at {}{reason}{void}", visible(&vote.by.to_string()), moment(vote.at, now));
         out.push_str(&labelled(word, &words, paint));
     }
-    if row.votes.is_empty() && let Some(by) = &row.decided_by {
+    if row.votes.is_empty()
+        && let Some(by) = &row.decided_by
+    {
         out.push_str(&labelled("decided", &format!("by {}{}", visible(by), at(row.decided_at)), paint));
     }
     if row.claimed_at.is_some() {
@@ -126,13 +131,18 @@ fn story(row: &Row, now: Time, paint: Paint) -> String {
     if let Some(settled) = &row.settled {
         let word = if settled.happened { "it happened" } else { "it did not happen" };
         let note = settled.note.as_ref().map(|n| format!(": {}", visible(n))).unwrap_or_default();
-        let words = format!("{word}, says {} at {}{note}", visible(&settled.by.to_string()), moment(settled.at, now));
+        let words =
+            format!("{word}, says {} at {}{note}", visible(&settled.by.to_string()), moment(settled.at, now));
         out.push_str(&labelled("settled", &words, paint));
     }
     let state = match row.state {
         RowState::Pending => {
             let yes = row.votes.iter().filter(|v| v.yes && v.digest == row.digest).count();
-            let quorum = if row.terms.quorum > 1 { format!(", {yes} of {} yes", row.terms.quorum) } else { String::new() };
+            let quorum = if row.terms.quorum > 1 {
+                format!(", {yes} of {} yes", row.terms.quorum)
+            } else {
+                String::new()
+            };
             format!("waits until {} ({}){quorum}", moment(row.expires, now), relative(row.expires, now))
         }
         RowState::Expired => format!("expired {}; nothing was run", moment(row.expires, now)),
@@ -160,7 +170,9 @@ pub(crate) fn words(state: RowState) -> &'static str {
         RowState::Claimed => "being called",
         RowState::Succeeded => "called, and it succeeded",
         RowState::Failed => "called, and it failed",
-        RowState::Uncertain => "called, and what came of it is not known: somebody has to say (`plangate settle`)",
+        RowState::Uncertain => {
+            "called, and what came of it is not known: somebody has to say (`plangate settle`)"
+        }
         RowState::Happened => "settled: it happened",
         RowState::DidNot => "settled: it did not happen",
         RowState::Answered => "answered yes",
@@ -176,7 +188,9 @@ pub(crate) fn step(row: &Row) -> String {
 }
 
 fn what(row: &Row) -> String {
-    row.call.as_ref().map_or_else(|| "a question".to_owned(), |c| visible(&format!("{}·{}", c.server, c.tool)))
+    row.call
+        .as_ref()
+        .map_or_else(|| "a question".to_owned(), |c| visible(&format!("{}·{}", c.server, c.tool)))
 }
 
 fn mark(state: RowState, paint: Paint) -> String {
@@ -215,7 +229,10 @@ mod tests {
     #[test]
     fn what_is_cut_is_counted_and_only_where_all_can_be_asked_for() {
         let long = format!("{{\"text\":\"{}\"}}", "x".repeat(5_000));
-        assert!(shown(&long, Arguments::Some).ends_with("… [2000 of 5002 characters shown; `plangate show` shows all]\n"));
+        assert!(
+            shown(&long, Arguments::Some)
+                .ends_with("… [2000 of 5002 characters shown; `plangate show` shows all]\n")
+        );
         assert_eq!(shown(&long, Arguments::All).matches('x').count(), 5_000);
     }
 }

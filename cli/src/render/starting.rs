@@ -22,7 +22,11 @@ pub(crate) struct Starting {
 impl Starting {
     /// For that many servers.
     pub(crate) fn new(output: &Output, servers: usize) -> Starting {
-        let bar = if output.is_watched() && servers > 0 { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        let bar = if output.is_watched() && servers > 0 {
+            ProgressBar::new_spinner()
+        } else {
+            ProgressBar::hidden()
+        };
         if let Ok(style) = ProgressStyle::with_template("{spinner} starting {wide_msg}") {
             bar.set_style(style);
         }

@@ -18,13 +18,19 @@ const EFFECT: usize = 11;
 /// All evidence about a tool: of its effect first, then of the policy where that has something of its own to say.
 pub(crate) fn evidence<'a>(tool: &'a Tool<'_>) -> impl Iterator<Item = &'a Evidence> {
     let why = Some(tool.why()).filter(|why| {
-        tool.classification.effect.changes() && !tool.classification.evidence.iter().any(|e| e.code == why.code)
+        tool.classification.effect.changes()
+            && !tool.classification.evidence.iter().any(|e| e.code == why.code)
     });
     tool.classification.evidence.iter().chain(why)
 }
 
 /// A table for each server; then the tools that cannot be called.
-pub(crate) fn listing(tools: &[Tool<'_>], catalog: &Catalog, refused: &[RefusedTool], paint: Paint) -> String {
+pub(crate) fn listing(
+    tools: &[Tool<'_>],
+    catalog: &Catalog,
+    refused: &[RefusedTool],
+    paint: Paint,
+) -> String {
     let mut out = String::new();
     let width = tools.iter().map(|t| t.definition.name.chars().count()).max().unwrap_or(0).min(WIDEST);
     for (name, server) in catalog.servers() {
@@ -139,7 +145,8 @@ impl<'a> Why<'a> {
 
 /// The same for people.
 pub(crate) fn why(tool: &Tool<'_>, paint: Paint) -> String {
-    let mut out = format!("{}\n", paint.strong(&format!("{}·{}", tool.server, visible(&tool.definition.name))));
+    let mut out =
+        format!("{}\n", paint.strong(&format!("{}·{}", tool.server, visible(&tool.definition.name))));
     for line in tool.definition.description.lines().filter(|l| !l.trim().is_empty()) {
         out.push_str(&format!("  {}\n", paint.dim(&visible(line.trim_end()))));
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod command;
 pub(crate) mod outline;
+pub(crate) mod tool;
 
 use plangate_executor::tools::SentenceInput;
 use plangate_graph::Value;
