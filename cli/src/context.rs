@@ -1,6 +1,7 @@
 //! What every command is given.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::document::Document;
 use crate::fault::Fault;
@@ -11,7 +12,7 @@ use crate::project::Project;
 #[derive(Debug)]
 pub(crate) struct Context {
     /// Where it prints.
-    pub(crate) output: Output,
+    pub(crate) output: Arc<Output>,
     /// `-C`
     pub(crate) folder: Option<PathBuf>,
 }

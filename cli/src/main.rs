@@ -5,11 +5,13 @@ mod commands;
 mod config;
 mod context;
 mod document;
+mod engine;
 mod exit;
 mod explain;
 mod fault;
 mod inputs;
 mod nearest;
+mod outcome;
 mod output;
 mod prepare;
 mod project;
@@ -22,6 +24,7 @@ mod who;
 mod writer;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser as _;
 
@@ -36,7 +39,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error).into(),
     };
-    let context = Context { output: Output::new(cli.json, cli.color), folder: cli.project };
+    let context = Context { output: Arc::new(Output::new(cli.json, cli.color)), folder: cli.project };
     let exit = match command(&cli.command, &context) {
         Ok(exit) => exit,
         Err(fault) => {
@@ -54,16 +57,28 @@ fn main() -> ExitCode {
 }
 
 fn command(command: &Command, context: &Context) -> Result<Exit, Fault> {
+    use commands::{
+        approvals, audit, cancel, check, decide, explain, guide, plan, resume, run, runs, schema, settle,
+        show, tools,
+    };
     match command {
-        Command::Plan(args) => commands::plan::plan(args, context),
-        Command::Check(args) => commands::check::check(args, context),
-        Command::Tools(args) => commands::tools::tools(args, context),
-        Command::Guide(args) => commands::guide::guide(args, context),
-        Command::Explain(args) => commands::explain::explain(args, context),
-        Command::Schema => Ok(commands::schema::schema(context)),
-        Command::Approvals(args) => commands::approvals::approvals(args, context),
-        Command::Audit(args) => commands::audit::audit(args, context),
-        _ => Err(Fault::new(Exit::Internal, "x", "x")),
+        Command::Plan(args) => plan::plan(args, context),
+        Command::Check(args) => check::check(args, context),
+        Command::Run(args) => run::run(args, context),
+        Command::Approvals(args) => approvals::approvals(args, context),
+        Command::Show(args) => show::show(args, context),
+        Command::Approve(args) => decide::approve(args, context),
+        Command::Reject(args) => decide::reject(args, context),
+        Command::Settle(args) => settle::settle(args, context),
+        Command::Resume(args) => resume::resume(args, context),
+        Command::Cancel(args) => cancel::cancel(args, context),
+        Command::Runs(args) => runs::runs(args, context),
+        Command::Tools(args) => tools::tools(args, context),
+        Command::Guide(args) => guide::guide(args, context),
+        Command::Explain(args) => explain::explain(args, context),
+        Command::Schema => Ok(schema::schema(context)),
+        Command::Audit(args) => audit::audit(args, context),
+        Command::DemoServer(_) => Err(Fault::new(Exit::Internal, "x", "x")),
     }
 }
 
