@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod config;
 mod context;
+mod demo;
 mod document;
 mod engine;
 mod exit;
@@ -78,7 +79,7 @@ fn command(command: &Command, context: &Context) -> Result<Exit, Fault> {
         Command::Explain(args) => explain::explain(args, context),
         Command::Schema => Ok(schema::schema(context)),
         Command::Audit(args) => audit::audit(args, context),
-        Command::DemoServer(_) => Err(Fault::new(Exit::Internal, "x", "x")),
+        Command::DemoServer(args) => commands::demo_server::serve(args),
     }
 }
 

@@ -55,7 +55,7 @@ impl Project {
         match near {
             Some(folder) => Project::open(&folder, !same(&folder, current)),
             None => match stores_below(current).as_slice() {
-                [one] if !current.join(STATE).exists() => Project::open(one, true),
+                [one] if !current.join(STATE).join("state.db").exists() => Project::open(one, true),
                 [] | [_] => Project::open(current, false),
                 several => {
                     let names: Vec<String> = several.iter().map(|p| p.display().to_string()).collect();

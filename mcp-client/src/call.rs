@@ -16,7 +16,7 @@ use crate::error::{Fault, McpError, seconds};
 use crate::session::Session;
 use crate::transport::calls::{Answer, Call, Spend};
 use crate::transport::frame::RpcError;
-use crate::transport::stdio::attach;
+use crate::transport::link::attach;
 
 /// How long a cancelled call may take to answer all the same.
 const AFTER_CANCEL: Duration = Duration::from_millis(500);
@@ -85,7 +85,7 @@ impl Patience {
         let cancelled = async {
             // Whoever holds the mark may let go of it without cancelling.
             if (&mut self.cancelled).await.is_err() {
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         };
         tokio::select! {

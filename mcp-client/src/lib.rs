@@ -32,6 +32,8 @@ mod listing;
 mod options;
 mod session;
 mod slot;
+#[cfg(test)]
+mod tests;
 mod tools;
 mod transport;
 

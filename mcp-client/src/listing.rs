@@ -13,7 +13,8 @@ use serde_json::value::RawValue;
 use crate::catalog::Definitions;
 use crate::error::{Fault, McpError};
 use crate::transport::calls::{Answer, Call};
-use crate::transport::stdio::{Connection, attach};
+use crate::transport::link::attach;
+use crate::transport::stdio::Connection;
 
 /// Most pages of a list.
 const MOST_PAGES: usize = 500;

@@ -5,6 +5,7 @@ pub(crate) mod audit;
 pub(crate) mod cancel;
 pub(crate) mod check;
 pub(crate) mod decide;
+pub(crate) mod demo_server;
 pub(crate) mod explain;
 pub(crate) mod guide;
 pub(crate) mod plan;

@@ -19,6 +19,7 @@ pub(super) fn check(outline: &Outline) -> Vec<Problem> {
         afters(outline, &names, place, item, &mut problems);
     }
     needs(outline, &names, &mut problems);
+    bare_questions(outline, &mut problems);
     problems
 }
 
@@ -207,6 +208,33 @@ pub(super) fn by_block(outline: &Outline) -> Vec<Vec<usize>> {
     }
     blocks
 }
+
+fn bare_questions(outline: &Outline, problems: &mut Vec<Problem>) {
+    let mut guards = vec![false; outline.items.len()];
+    for guard in outline.items.iter().filter_map(|i| i.under) {
+        if let Some(slot) = guards.get_mut(guard) {
+            *slot = true;
+        }
+    }
+    for places in by_block(outline) {
+        let bare = |place: &&usize| {
+            let item = outline.items.get(**place);
+            matches!(item.map(|i| &i.body), Some(Body::Question(_))) && guards.get(**place) == Some(&false)
+        };
+        let mut found = places.iter().filter(bare);
+        if let Some(place) = found.nth(MOST_BARE) {
+            let message =
+                format!("more than {MOST_BARE} questions of one `ask me:` guard everything below it");
+            problems.push(
+                Problem::error("V0214", Some(*place), message)
+                    .help("ask them as one, or indent under each what it guards"),
+            );
+        }
+    }
+}
+
+/// How many questions of one `ask me:` may guard everything below it. Each step below waits for each of them.
+const MOST_BARE: usize = 32;
 
 /// How deep lists and objects with references in them may be nested, so that what is written can be read again.
 const MOST_DEPTH: usize = 48;

@@ -3,6 +3,12 @@
     dead_code,
     unreachable_pub,
     missing_docs,
+    missing_debug_implementations,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::format_push_string,
+    clippy::must_use_candidate,
+    clippy::missing_panics_doc,
     reason = "shared between test binaries, each of which uses its part"
 )]
 

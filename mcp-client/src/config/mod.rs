@@ -1,5 +1,7 @@
 //! The servers of an `.mcp.json`: how each is reached.
 
+mod error;
+mod fields;
 mod origin;
 mod variables;
 
@@ -9,9 +11,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use plangate_graph::Value;
-use plangate_graph::value::Object;
 
-use variables::Unexpanded;
+pub use error::ConfigError;
+use fields::Fields;
 pub use variables::{PLANGATE, Variables};
 
 /// The servers of one `.mcp.json`, by name. What stands in each is looked at only when it is asked for, so that a
@@ -47,87 +49,6 @@ pub(crate) struct Program {
     pub(crate) args: Vec<String>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) cwd: Option<PathBuf>,
-}
-
-/// What is wrong with a configuration.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("cannot read {}: {reason}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        reason: String,
-    },
-    /// The file is not JSON.
-    #[error("{}: {reason}", path.display())]
-    NotJson {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, with line and column.
-        reason: String,
-    },
-    /// The file has no `mcpServers`.
-    #[error("{}: expected an object `mcpServers` with servers by name{hint}", path.display())]
-    NoServers {
-        /// The file.
-        path: PathBuf,
-        /// What stands there instead, where that is known.
-        hint: &'static str,
-    },
-    /// No server has this name.
-    #[error("{}: no server {server:?}; there {}", path.display(), listed(known))]
-    Unknown {
-        /// The file.
-        path: PathBuf,
-        /// What was asked for.
-        server: String,
-        /// The names that are there.
-        known: Vec<String>,
-    },
-    /// A field holds something else than it must.
-    #[error("{}: server {server:?}, {field}: expected {expected}", path.display())]
-    Shape {
-        /// The file.
-        path: PathBuf,
-        /// The server.
-        server: String,
-        /// The field, for instance `args[2]`.
-        field: String,
-        /// What should stand there.
-        expected: &'static str,
-    },
-    /// A variable is not set and has no default.
-    #[error(
-        "{}: server {server:?}, {field}: the variable {variable} is not set; set it, or write ${{{variable}:-default}}",
-        path.display()
-    )]
-    Unset {
-        /// The file.
-        path: PathBuf,
-        /// The server.
-        server: String,
-        /// The field, for instance `env.TOKEN`.
-        field: String,
-        /// The variable.
-        variable: String,
-    },
-    /// A `${…}` that is no variable.
-    #[error(
-        "{}: server {server:?}, {field}: {text:?} is no variable; expected ${{NAME}} or ${{NAME:-default}}",
-        path.display()
-    )]
-    NoVariable {
-        /// The file.
-        path: PathBuf,
-        /// The server.
-        server: String,
-        /// The field.
-        field: String,
-        /// What stands there.
-        text: String,
-    },
 }
 
 impl Config {
@@ -208,139 +129,6 @@ impl fmt::Debug for ServerConfig {
 impl fmt::Display for ServerConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.name, self.origin)
-    }
-}
-
-/// One server's fields, being read.
-struct Fields<'a> {
-    config: &'a Config,
-    server: &'a str,
-    value: &'a Value,
-}
-
-impl Fields<'_> {
-    fn read(&self) -> Result<ServerConfig, ConfigError> {
-        if !matches!(self.value, Value::Object(_)) {
-            return Err(self.shape("itself", "an object with `command` or `url`"));
-        }
-        let kind = self.text("type")?;
-        match (self.text("command")?, self.text("url")?) {
-            (Some(_), Some(_)) => Err(self.shape("url", "`command` or `url`, not both")),
-            (None, None) => Err(self.shape("command", "a program to start (or `url`)")),
-            (Some(_), None) if kind.is_some_and(|kind| kind != "stdio") => {
-                Err(self.shape("type", "\"stdio\" beside `command`"))
-            }
-            (Some(command), None) => self.program(command),
-            (None, Some(url)) => Ok(ServerConfig {
-                name: self.server.to_owned(),
-                origin: origin::masked_url(url),
-                reach: Reach::Http,
-            }),
-        }
-    }
-
-    fn program(&self, command: &str) -> Result<ServerConfig, ConfigError> {
-        let mut args = Vec::new();
-        let mut shown = Vec::new();
-        match self.value.member("args") {
-            None | Some(Value::Null) => {}
-            Some(Value::List(items)) => {
-                for (i, item) in items.iter().enumerate() {
-                    let field = format!("args[{i}]");
-                    let text = item.text().ok_or_else(|| self.shape(&field, "text"))?;
-                    args.push(self.expand(&field, text)?);
-                    shown.push(text);
-                }
-            }
-            Some(_) => return Err(self.shape("args", "a list of texts")),
-        }
-        let mut env = Vec::new();
-        for (name, value) in self.object("env")?.iter().flat_map(|o| o.iter()) {
-            let field = format!("env.{name}");
-            if name.is_empty() || name.contains(['=', '\0']) {
-                return Err(self.shape(&field, "a variable's name"));
-            }
-            let text = value.text().ok_or_else(|| self.shape(&field, "text"))?;
-            env.push((name.to_owned(), self.expand(&field, text)?));
-        }
-        let cwd = match self.text("cwd")? {
-            Some(text) => Some(self.folder().join(self.expand("cwd", text)?)),
-            None => None,
-        };
-        let program = self.expand("command", command)?;
-        if program.is_empty() {
-            return Err(self.shape("command", "a program to start"));
-        }
-        // With a folder of its own, a relative program would be looked for in one folder or the other by platform.
-        let program = match &cwd {
-            Some(cwd) if program.contains('/') => cwd.join(program).into_os_string(),
-            _ => program.into(),
-        };
-        Ok(ServerConfig {
-            name: self.server.to_owned(),
-            origin: origin::command_line(command, shown),
-            reach: Reach::Stdio(Program { command: program, args, env, cwd }),
-        })
-    }
-
-    /// Where a relative `cwd` starts: the folder of the configuration.
-    fn folder(&self) -> &Path {
-        self.config.path.parent().unwrap_or(Path::new(""))
-    }
-
-    fn text(&self, field: &str) -> Result<Option<&str>, ConfigError> {
-        match self.value.member(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::Text(text)) => Ok(Some(text)),
-            Some(_) => Err(self.shape(field, "text")),
-        }
-    }
-
-    fn object(&self, field: &str) -> Result<Option<&Object>, ConfigError> {
-        match self.value.member(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::Object(o)) => Ok(Some(o)),
-            Some(_) => Err(self.shape(field, "an object of texts")),
-        }
-    }
-
-    fn expand(&self, field: &str, text: &str) -> Result<String, ConfigError> {
-        let (path, server, field) = (self.config.path.clone(), self.server.to_owned(), field.to_owned());
-        let expanded = self.config.variables.expand(text).map_err(|e| match e {
-            Unexpanded::Unset(variable) => ConfigError::Unset {
-                path: path.clone(),
-                server: server.clone(),
-                field: field.clone(),
-                variable,
-            },
-            Unexpanded::Malformed(text) => ConfigError::NoVariable {
-                path: path.clone(),
-                server: server.clone(),
-                field: field.clone(),
-                text,
-            },
-        })?;
-        if expanded.contains('\0') {
-            return Err(ConfigError::Shape { path, server, field, expected: "text without a NUL character" });
-        }
-        Ok(expanded)
-    }
-
-    fn shape(&self, field: &str, expected: &'static str) -> ConfigError {
-        ConfigError::Shape {
-            path: self.config.path.clone(),
-            server: self.server.to_owned(),
-            field: field.to_owned(),
-            expected,
-        }
-    }
-}
-
-fn listed(names: &[String]) -> String {
-    match names {
-        [] => "are none".to_owned(),
-        [one] => format!("is {one:?}"),
-        many => format!("are {}", many.iter().map(|n| format!("{n:?}")).collect::<Vec<_>>().join(", ")),
     }
 }
 

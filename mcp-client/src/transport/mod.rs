@@ -8,9 +8,11 @@
 pub(crate) mod calls;
 pub(crate) mod frame;
 mod lines;
+pub(crate) mod link;
 mod process;
 mod pump;
 mod reader;
 pub(crate) mod stdio;
+mod supervisor;
 mod tail;
 mod writer;

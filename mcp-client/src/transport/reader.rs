@@ -32,8 +32,13 @@ impl Reader {
                 self.take(line).await;
             }
         }
-        if let Some(line) = lines.finish() {
-            self.take(line).await;
+        match lines.finish() {
+            // Half a message answers nothing: the server ended while it wrote.
+            Some(Line::Whole(line)) if matches!(incoming(trimmed(&line)), Incoming::Broken(..)) => {
+                self.tail.heard_noise(&line);
+            }
+            Some(line) => self.take(line).await,
+            None => {}
         }
         (stdout.end(), self.inbound)
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rmcp::model::JsonObject;
 use rustix::event::{PollFd, PollFlags, Timespec};
+use tokio::io::Interest;
 use tokio::net::unix::pipe::Sender;
 use tokio::sync::{mpsc, oneshot};
 
@@ -50,7 +51,18 @@ pub(crate) async fn write(stdin: OwnedFd, mut queue: mpsc::UnboundedReceiver<Out
         Ok(pipe) => pipe,
         Err(e) => return Some(Fault::StdinClosed(e.to_string())),
     };
-    while let Some(Outgoing { frame, sent }) = queue.recv().await {
+    loop {
+        let Outgoing { frame, sent } = tokio::select! {
+            next = queue.recv() => match next {
+                Some(next) => next,
+                None => return None,
+            },
+            // Nobody holds the reading end any more: what waits for an answer need not wait for its deadline.
+            gone = pipe.ready(Interest::ERROR) => {
+                let reason = gone.err().unwrap_or_else(|| ErrorKind::BrokenPipe.into()).to_string();
+                return Some(Fault::StdinClosed(reason));
+            }
+        };
         let written = write_one(&pipe, frame).await;
         let broken = match &written {
             Err(Unwritten::Pipe(reason)) => Some(Fault::StdinClosed(reason.clone())),
@@ -64,7 +76,6 @@ pub(crate) async fn write(stdin: OwnedFd, mut queue: mpsc::UnboundedReceiver<Out
             return broken;
         }
     }
-    None
 }
 
 /// Why a frame was not written.
@@ -86,7 +97,7 @@ async fn write_one(pipe: &Sender, frame: Frame) -> Result<(), Unwritten> {
         Ok(n) => Ok((bytes, n)),
         Err(e) => Err(no_byte(&e)),
     };
-    let (bytes, begun) = match frame {
+    let (bytes, sent) = match frame {
         Frame::Ready(bytes, None) => begin(bytes),
         Frame::Ready(bytes, Some(call)) => call.send(|_| begin(bytes)),
         Frame::Call { id, meta, call } => call.send(|spend| {
@@ -95,7 +106,7 @@ async fn write_one(pipe: &Sender, frame: Frame) -> Result<(), Unwritten> {
         }),
     }
     .map_err(Unwritten::Refused)?;
-    let mut rest = bytes.get(begun..).unwrap_or_default();
+    let mut rest = bytes.get(sent..).unwrap_or_default();
     while !rest.is_empty() {
         let wrote = match pipe.writable().await {
             Ok(()) => pipe.try_write(rest),
