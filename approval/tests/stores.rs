@@ -153,6 +153,7 @@ on_every_store! {
         settling_in_a_cancelled_run_readies_nothing;
     leases:
         one_drives
+        the_fence_counts_and_not_only_the_holder
         a_dead_drivers_run_is_taken_at_once
         starting_again_is_the_same_run
         steps_are_written_all_or_none

@@ -6,12 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use plangate_compiler::{
-    Colour, Compiled, Options, Severity, compile, documented_codes, outline, render, to_json,
+    Colour, Compiled, Options, Severity, compile, documented_codes, explain, outline, render, to_json,
 };
+use plangate_graph::card::Card;
 use plangate_graph::outline::{Body, Outline};
 use plangate_graph::policy::Author;
 use plangate_graph::template::source_text;
-use plangate_graph::{Catalog, Policy};
+use plangate_graph::{Catalog, Plan, Policy};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -51,6 +52,13 @@ fn golden(name: &str, recipe: &str, catalog: &Catalog) -> String {
     }
     if let Some(plan) = plan {
         writeln!(out, "== plan\n{}", plan.to_json()).unwrap();
+        // What was read back is verified and shown, as it would be from a file.
+        let read = Plan::from_json(&plan.to_json()).unwrap();
+        let verified = read.verify(catalog, &Policy::default(), Author::Person).unwrap();
+        assert_eq!(verified.plan().to_json(), plan.to_json());
+        let card = Card::of(&verified, None);
+        writeln!(out, "== card\n{}", card.to_text()).unwrap();
+        writeln!(out, "== markdown\n{}", card.to_markdown()).unwrap();
     }
     if !diagnostics.is_empty() {
         let file = format!("{name}.recipe");
@@ -163,5 +171,22 @@ fn fixes_mend() {
                 diagnostic.code
             );
         }
+    }
+}
+
+/// The recipes in an entry of the documentation.
+fn examples(entry: &str) -> Vec<&str> {
+    entry.split("```recipe\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+}
+
+#[test]
+fn documented_examples_show_their_code_and_how_to_mend_it() {
+    let catalog = catalog();
+    for code in documented_codes().filter(|c| c.starts_with('R') && !c.starts_with("R03")) {
+        let entry = explain(code).unwrap();
+        let [wrong, mended] = examples(entry)[..] else { panic!("{code} has not two examples") };
+        let seen = compiled(wrong, &catalog).diagnostics;
+        assert!(seen.iter().any(|d| d.code == code), "{code}\n{wrong}{seen:#?}");
+        assert_eq!(outline(mended, &catalog).1, [], "{code}\n{mended}");
     }
 }

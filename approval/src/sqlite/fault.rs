@@ -40,7 +40,10 @@ pub(super) fn unusable(path: &Path, fault: Fault, message: impl Into<String>) ->
 pub(super) fn refused(path: &Path, error: &std::io::Error) -> StoreError {
     use std::io::ErrorKind;
     let fault = match error.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::NotFound | ErrorKind::NotADirectory => Fault::NoAccess,
+        ErrorKind::PermissionDenied
+        | ErrorKind::NotFound
+        | ErrorKind::NotADirectory
+        | ErrorKind::AlreadyExists => Fault::NoAccess,
         ErrorKind::ReadOnlyFilesystem => Fault::ReadOnly,
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Fault::Full,
         _ => Fault::Io,

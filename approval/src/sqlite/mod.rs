@@ -12,6 +12,9 @@ mod open;
 mod rows;
 mod runs;
 mod tables;
+#[cfg(test)]
+mod tests;
+mod votes;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,34 +1,48 @@
 //! Rows and votes in `SQLite`.
 
-use std::collections::HashMap;
-
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, params};
 
 use super::columns::{Columns, json, number};
 use super::fault::Sql;
 use super::runs::{one, tenure};
+use super::votes::{with_all_votes, with_votes};
 use crate::clock::Time;
-use crate::row::{Person, Row, RowCall, RowId, RowState, Vote};
+use crate::row::{Row, RowCall, RowId, RowState};
 use crate::run::{Holder, RunId};
 use crate::state::{Claimer, Stored, Tenure};
 use crate::verbs::{OpenStates, RowsOf};
 
-const SELECT: &str = "SELECT a.id, a.run, a.node, a.ask, a.digest, a.call, a.server, a.origin, a.tool, a.definition,
+pub(super) const SELECT: &str = "SELECT a.id, a.run, a.node, a.ask, a.digest, a.call, a.server, a.origin, a.tool, a.definition,
     a.timeout_ms, a.args, a.question, a.reason, a.policy, a.terms, a.key, a.edited_from, a.edited_by, run.plan, a.state,
     a.created, a.expires, a.decided_at, a.usable_until, a.decided_by, a.decision_reason, a.claim, a.claim_holder,
     a.claim_fence, a.call_open, a.claimed_at, a.call_deadline, a.outcome, a.ended_at, a.settled,
     run.fence, run.holder, run.lease_until
   FROM approval a LEFT JOIN run ON run.id = a.run";
-const VOTES: &str = "SELECT approval, issuer, subject, roles, verified, yes, digest, at, reason FROM vote";
-const IN_ORDER: &str = "ORDER BY at, issuer, subject";
 
-/// `OPEN` in each statement stands for the predicate of the index, word for word, so that `SQLite` uses it.
-macro_rules! open {
-    () => {
-        "state IN ('pending', 'approved', 'claimed', 'uncertain')"
+/// The predicate of the index `open_approval`, word for word, so that it is used: everything that is not known to be over.
+macro_rules! not_over {
+    ($state:literal) => {
+        concat!(
+            "ifnull(",
+            $state,
+            ", '?') NOT IN ('succeeded', 'failed', 'happened', 'did_not', 'answered', 'rejected', 'cancelled', 'expired')"
+        )
     };
 }
+pub(super) use not_over;
+
+const WAITING: &str = concat!("WHERE ", not_over!("a.state"), " ORDER BY +a.seq");
+const UNCLAIMED: &str = concat!(
+    "WHERE a.run = ?1 AND ",
+    not_over!("a.state"),
+    " AND ifnull(a.state, '?') NOT IN ('claimed', 'uncertain') ORDER BY +a.seq"
+);
+const CLAIMED: &str =
+    concat!("WHERE a.run = ?1 AND ", not_over!("a.state"), " AND a.state = 'claimed' ORDER BY +a.seq");
+/// What is read by the index alone.
+#[cfg(test)]
+pub(super) const QUEUES: [&str; 3] = [WAITING, UNCLAIMED, CLAIMED];
 
 pub(super) fn stored(db: &Connection, id: &RowId) -> Result<Option<Stored>, Sql> {
     let found = select(db, "WHERE a.id = ?1", &[&id.0])?;
@@ -42,16 +56,8 @@ pub(super) fn at(db: &Connection, run: &RunId, node: &str, ask: u32) -> Result<O
 
 pub(super) fn open(db: &Connection, run: &RunId, states: OpenStates) -> Result<Vec<Stored>, Sql> {
     let which = match states {
-        OpenStates::Unclaimed => {
-            concat!(
-                "WHERE a.run = ?1 AND a.",
-                open!(),
-                " AND a.state IN ('pending', 'approved') ORDER BY a.seq"
-            )
-        }
-        OpenStates::Claimed => {
-            concat!("WHERE a.run = ?1 AND a.", open!(), " AND a.state = 'claimed' ORDER BY a.seq")
-        }
+        OpenStates::Unclaimed => UNCLAIMED,
+        OpenStates::Claimed => CLAIMED,
     };
     let found = select(db, which, &[&run.0])?;
     Ok(with_votes(db, found)?.into_iter().map(|(stored, _)| stored).collect())
@@ -62,7 +68,7 @@ pub(super) fn list(db: &Connection, of: RowsOf<'_>) -> Result<Vec<(Stored, Tenur
         RowsOf::Row(id) => select(db, "WHERE a.id = ?1", &[&id.0])?,
         RowsOf::Run(run) => select(db, "WHERE a.run = ?1 ORDER BY a.seq", &[&run.0])?,
         RowsOf::All => select(db, "ORDER BY a.seq", &[])?,
-        RowsOf::Open => select(db, concat!("WHERE a.", open!(), " ORDER BY a.seq"), &[])?,
+        RowsOf::Open => select(db, WAITING, &[])?,
     };
     match of {
         RowsOf::All | RowsOf::Open if found.len() > 1 => with_all_votes(db, of, found),
@@ -147,27 +153,6 @@ pub(super) fn save(db: &Connection, stored: &Stored) -> Result<(), Sql> {
             row.settled.as_ref().map(json).transpose()?,
         ])?;
     one(changed, "approval")
-}
-
-pub(super) fn keep_vote(db: &Connection, row: &RowId, vote: &Vote) -> Result<(), Sql> {
-    db.prepare_cached(
-        "INSERT INTO vote (approval, digest, issuer, subject, roles, verified, yes, at, reason)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-         ON CONFLICT (approval, digest, issuer, subject) DO UPDATE SET roles = excluded.roles,
-           verified = excluded.verified, yes = excluded.yes, at = excluded.at, reason = excluded.reason",
-    )?
-    .execute(params![
-        row.0,
-        vote.digest.as_bytes(),
-        vote.by.issuer,
-        vote.by.subject,
-        json(&vote.by.roles)?,
-        vote.by.verified,
-        vote.yes,
-        vote.at.0,
-        vote.reason,
-    ])?;
-    Ok(())
 }
 
 fn select(db: &Connection, which: &str, bind: &[&dyn ToSql]) -> Result<Vec<(Stored, Tenure)>, Sql> {
@@ -266,52 +251,6 @@ fn whole(c: &Columns<'_>, row: &Row, claimer: Option<&Claimer>) -> Result<(), Sq
         Some(what) => Err(c.damage(&format!("the row {} is {} and lacks {what}", row.id, row.state))),
         None => Ok(()),
     }
-}
-
-/// The rows with their votes, row by row.
-fn with_votes(db: &Connection, mut rows: Vec<(Stored, Tenure)>) -> Result<Vec<(Stored, Tenure)>, Sql> {
-    for (stored, _) in &mut rows {
-        let mut find = db.prepare_cached(&format!("{VOTES} WHERE approval = ?1 {IN_ORDER}"))?;
-        let mut found = find.query([&stored.row.id.0])?;
-        while let Some(row) = found.next()? {
-            stored.row.votes.push(vote_of(row)?.1);
-        }
-    }
-    Ok(rows)
-}
-
-/// The rows with their votes, which are read in one statement.
-fn with_all_votes(
-    db: &Connection,
-    of: RowsOf<'_>,
-    mut rows: Vec<(Stored, Tenure)>,
-) -> Result<Vec<(Stored, Tenure)>, Sql> {
-    let (which, bind): (&str, Vec<&dyn ToSql>) = match &of {
-        RowsOf::Row(id) => ("WHERE approval = ?1", vec![&id.0]),
-        RowsOf::Run(run) => ("WHERE approval IN (SELECT id FROM approval WHERE run = ?1)", vec![&run.0]),
-        RowsOf::All => ("", Vec::new()),
-        RowsOf::Open => {
-            (concat!("WHERE approval IN (SELECT id FROM approval WHERE ", open!(), ")"), Vec::new())
-        }
-    };
-    let mut find = db.prepare_cached(&format!("{VOTES} {which} {IN_ORDER}"))?;
-    let mut found = find.query(bind.as_slice())?;
-    let mut votes: HashMap<String, Vec<Vote>> = HashMap::new();
-    while let Some(row) = found.next()? {
-        let (of, vote) = vote_of(row)?;
-        votes.entry(of).or_default().push(vote);
-    }
-    for (stored, _) in &mut rows {
-        stored.row.votes = votes.remove(&stored.row.id.0).unwrap_or_default();
-    }
-    Ok(rows)
-}
-
-fn vote_of(row: &rusqlite::Row<'_>) -> Result<(String, Vote), Sql> {
-    let mut c = Columns::of(row);
-    let of = c.take()?;
-    let by = Person { issuer: c.take()?, subject: c.take()?, roles: c.json()?, verified: c.yes_no()? };
-    Ok((of, Vote { by, yes: c.yes_no()?, digest: c.digest()?, at: c.time()?, reason: c.take()? }))
 }
 
 fn first(rows: Vec<(Stored, Tenure)>) -> Option<Stored> {

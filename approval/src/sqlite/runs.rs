@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::columns::{Columns, json, number};
 use super::fault::Sql;
+use super::rows::not_over;
 use crate::clock::Time;
 use crate::run::{Holder, NewRun, Run, RunId, RunState, StepState, StepWrite};
 use crate::state::{RunHead, Tenure};
@@ -146,12 +147,13 @@ fn whole_of(row: &rusqlite::Row<'_>) -> Result<Run, Sql> {
 
 /// Holders that runs name, live or not.
 pub(super) fn holders(db: &Connection) -> Result<Vec<String>, Sql> {
-    let mut find = db.prepare(
+    let mut find = db.prepare(concat!(
         "SELECT holder FROM run WHERE holder IS NOT NULL
          UNION
-         SELECT claim_holder FROM approval
-         WHERE state IN ('pending', 'approved', 'claimed', 'uncertain') AND call_open = 1 AND claim_holder IS NOT NULL",
-    )?;
+         SELECT claim_holder FROM approval WHERE ",
+        not_over!("state"),
+        " AND call_open = 1 AND claim_holder IS NOT NULL"
+    ))?;
     let found = find.query_map([], |row| row.get(0))?;
     Ok(found.collect::<Result<_, _>>()?)
 }

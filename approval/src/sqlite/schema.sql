@@ -84,8 +84,10 @@ CREATE TABLE approval (
   CHECK (args IS NOT NULL OR question IS NOT NULL)
 ) STRICT;
 
--- At most one row of a node waits for anybody; and the queue, without a scan of history.
-CREATE UNIQUE INDEX open_approval ON approval (run, node) WHERE state IN ('pending', 'approved', 'claimed', 'uncertain');
+-- At most one row of a node waits for anybody; and the queue, without a scan of history. What is written nowhere here
+-- counts as open, so that a damaged row is met and not passed over.
+CREATE UNIQUE INDEX open_approval ON approval (run, node)
+  WHERE ifnull(state, '?') NOT IN ('succeeded', 'failed', 'happened', 'did_not', 'answered', 'rejected', 'cancelled', 'expired');
 
 CREATE TABLE vote (
   approval TEXT NOT NULL REFERENCES approval (id),

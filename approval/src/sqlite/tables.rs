@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::fault::Sql;
 use super::holders::Holders;
-use super::{log, rows, runs};
+use super::{log, rows, runs, votes};
 use crate::clock::Time;
 use crate::event::What;
 use crate::row::{RowId, Vote};
@@ -133,7 +133,7 @@ impl Tables for Locked<'_> {
     }
 
     fn keep_vote(&mut self, row: &RowId, vote: &Vote) -> Result<(), StoreError> {
-        self.told(rows::keep_vote(self.db, row, vote))
+        self.told(votes::keep_vote(self.db, row, vote))
     }
 
     fn append(&mut self, what: &What) -> Result<(), StoreError> {

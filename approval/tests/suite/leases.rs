@@ -32,6 +32,19 @@ pub fn one_drives(bench: &dyn Bench) {
     assert_eq!(w.kinds(None), ["started", "leased"]);
 }
 
+/// A driver that takes its own run again after the lease ran out has a new fence; the old lease is worth nothing.
+pub fn the_fence_counts_and_not_only_the_holder(bench: &dyn Bench) {
+    let w = World::new(bench);
+    let row = w.approved();
+    w.clock.pass(AFTER_LEASE);
+    let again = taken(w.store.lease(w.run(), &w.holder).unwrap());
+    assert_eq!((again.fence, &again.holder), (2, &w.holder));
+    let lost = StoreError::LeaseLost(w.run().clone());
+    assert_eq!(w.store.renew(&w.lease), Err(lost.clone()));
+    assert_eq!(w.claim(&row).map(drop), Err(lost));
+    w.store.renew(&again).unwrap();
+}
+
 pub fn a_dead_drivers_run_is_taken_at_once(bench: &dyn Bench) {
     let mut w = World::new(bench);
     let mortal = bench.mortal();
