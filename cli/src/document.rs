@@ -3,8 +3,6 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use plangate_graph::Digest;
-
 use crate::exit::Exit;
 use crate::fault::Fault;
 
@@ -69,11 +67,6 @@ impl Document {
     pub(crate) fn title(&self) -> String {
         let name = self.path.as_ref().and_then(|p| p.file_name());
         name.map_or_else(|| self.name.clone(), |n| n.to_string_lossy().into_owned())
-    }
-
-    /// Digest of its text.
-    pub(crate) fn digest(&self) -> Digest {
-        Digest::of(self.text.as_bytes())
     }
 }
 

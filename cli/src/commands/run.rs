@@ -43,7 +43,6 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<Exit, Fault> {
     } else {
         output.say(&coloured(&card.to_text(), output.paint()));
         beside_the_card(&prepared, &document, context);
-        output.say("\n");
     }
     let Some(running) = &prepared.running else {
         return Err(Fault::new(Exit::Internal, "internal", "a run without servers"));

@@ -63,9 +63,8 @@ fn of_run(run: &Run, store: &SqliteStore, context: &Context) -> Result<Exit, Fau
     let now = store.now();
     let (plan, _) = engine::documents(store, run)?;
     let mut out = format!(
-        "{}\n{}\n{}\n{}",
+        "{}\n{}\n{}",
         record::head(&told, now, paint),
-        record::steps(&told, paint),
         timeline::drawn(&told, paint),
         record::times(&told, paint)
     );

@@ -1,7 +1,8 @@
-//! A run as it goes on: a line for each step that ends; on a terminal also one for each that is under way.
+//! A run as it goes on. On a terminal a line for each step that is under way or has ended, which all go when the record
+//! is printed; elsewhere a line for each step that ends, one after the other.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -12,19 +13,23 @@ use plangate_graph::card::visible::visible;
 use plangate_graph::outline::Body;
 
 use super::paint::Paint;
+use super::record::{padded, width};
 use super::state::{mark, words};
 use super::time::duration;
 use crate::output::Output;
 
 /// How often the spinners turn.
 const TURN: Duration = Duration::from_millis(80);
-/// The widest name that others are lined up with.
-const WIDEST: usize = 24;
+/// The widest column that others are lined up with.
+const WIDEST: usize = 28;
+/// How many lines of steps that ended stay on a terminal.
+const KEPT: usize = 24;
 
 /// Shows steps as they start and end, on standard error.
 pub(crate) struct Progress {
     labels: HashMap<String, String>,
-    width: usize,
+    ids: usize,
+    tools: usize,
     paint: Paint,
     lines: Lines,
     state: Mutex<State>,
@@ -41,7 +46,12 @@ enum Lines {
 #[derive(Default)]
 struct State {
     run: Option<RunId>,
+    /// When each step that is under way started, and its line.
     under_way: HashMap<String, (u64, ProgressBar)>,
+    /// Lines of steps that ended and are still seen.
+    ended: Vec<ProgressBar>,
+    /// Something was said.
+    spoke: bool,
 }
 
 impl Progress {
@@ -59,89 +69,102 @@ impl Progress {
                 Some((node.id.clone(), visible(&label)))
             })
             .collect();
-        let width = labels.keys().map(|id| id.chars().count()).max().unwrap_or(0).min(WIDEST);
+        let ids = labels.keys().map(|id| width(id)).max().unwrap_or(0).min(WIDEST);
+        let tools = labels.values().map(|tool| width(tool)).max().unwrap_or(0).min(WIDEST);
         let lines = if output.is_watched() {
             Lines::Live(MultiProgress::new())
         } else {
             Lines::Plain(Arc::clone(output))
         };
-        Progress { labels, width, paint: output.remark_paint(), lines, state: Mutex::default() }
+        Progress { labels, ids, tools, paint: output.remark_paint(), lines, state: Mutex::default() }
     }
 
     /// The run that was started, once it is stored.
     pub(crate) fn run(&self) -> Option<RunId> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).run.clone()
+        self.state().run.clone()
     }
 
-    /// Takes away what is under way.
+    /// Takes its lines away.
     pub(crate) fn finish(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.under_way.drain().for_each(|(_, (_, bar))| bar.finish_and_clear());
-        if let Lines::Live(bars) = &self.lines {
-            // What cannot be cleared stays on the screen; nothing depends on it.
-            drop(bars.clear());
-        }
+        state.ended.drain(..).for_each(|bar| bar.finish_and_clear());
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn spinner(&self, node: &str, label: &str) -> ProgressBar {
         let Lines::Live(bars) = &self.lines else { return ProgressBar::hidden() };
         let bar = bars.add(ProgressBar::new_spinner());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}   {msg}   {elapsed}") {
+        let step = padded(&visible(node), self.ids);
+        if let Ok(style) = ProgressStyle::with_template("  {spinner:.yellow} {prefix}   {elapsed:.dim}") {
             bar.set_style(style);
         }
-        bar.set_prefix(format!("{:width$}", visible(node), width = self.width));
-        bar.set_message(label.to_owned());
+        bar.set_prefix(format!("{step}   {}", self.paint.dim(&padded(label, self.tools))));
         bar.enable_steady_tick(TURN);
         bar
     }
 
-    fn say(&self, line: &str) {
+    /// A step that will not change any more.
+    fn say(&self, state: &mut State, bar: Option<ProgressBar>, line: String) {
         match &self.lines {
-            // A terminal that went away shows nothing; the run goes on.
-            Lines::Live(bars) => drop(bars.println(line)),
-            Lines::Plain(output) => output.remark(&format!("{line}\n")),
+            Lines::Plain(output) => {
+                let first = if std::mem::replace(&mut state.spoke, true) { "" } else { "\n" };
+                output.remark(&format!("{first}{line}\n"));
+            }
+            Lines::Live(bars) => {
+                let bar = bar.unwrap_or_else(|| bars.add(ProgressBar::new_spinner()));
+                if let Ok(style) = ProgressStyle::with_template("{msg}") {
+                    bar.set_style(style);
+                }
+                bar.finish_with_message(line);
+                state.ended.push(bar);
+                if state.ended.len() > KEPT {
+                    state.ended.remove(0).finish_and_clear();
+                }
+            }
         }
     }
 }
 
 impl Observer for Progress {
     fn started(&self, run: &RunId) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).run = Some(run.clone());
+        self.state().run = Some(run.clone());
     }
 
     fn changed(&self, change: &Change<'_>) {
-        let Some(label) = self.labels.get(change.node) else { return };
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if change.state == StepState::Running {
-            let bar = self.spinner(change.node, label);
-            state.under_way.insert(change.node.to_owned(), (change.at_ms, bar));
+        // What waits at a gate is its call's to tell.
+        let node = change.node.strip_suffix("/gate").unwrap_or(change.node);
+        if node != change.node && change.state != StepState::Pending {
             return;
         }
-        let took = state.under_way.remove(change.node).map(|(since, bar)| {
-            bar.finish_and_clear();
-            change.at_ms.saturating_sub(since)
-        });
-        drop(state);
-        if matches!(change.state, StepState::Waiting | StepState::Ready) {
-            return;
+        let Some(label) = self.labels.get(node) else { return };
+        let mut state = self.state();
+        match change.state {
+            StepState::Waiting | StepState::Ready => return,
+            StepState::Running => {
+                let bar = self.spinner(node, label);
+                state.under_way.insert(node.to_owned(), (change.at_ms, bar));
+                return;
+            }
+            _ => {}
         }
-        let took = took
-            .and_then(|ms| i64::try_from(ms).ok())
-            .map(|ms| format!("   {}", duration(ms)))
-            .unwrap_or_default();
-        let why = change.why.map(|why| format!("   {}", visible(why))).unwrap_or_default();
-        let state = if change.state == StepState::Done {
-            String::new()
-        } else {
-            format!("   {}", words(change.state))
+        let (since, bar) = state.under_way.remove(node).unzip();
+        let took = since
+            .map(|since| duration(i64::try_from(change.at_ms.saturating_sub(since)).unwrap_or(i64::MAX)));
+        let came_of = match change.state {
+            StepState::Done => format!("{:>8}", took.unwrap_or_default()),
+            other => words(other).to_owned(),
         };
-        self.say(&format!(
-            "{} {:width$}   {}{state}{}{why}",
+        let why = change.why.map(|why| format!("   {}", visible(why))).unwrap_or_default();
+        let line = format!(
+            "  {} {}   {}   {came_of}{why}",
             mark(change.state, self.paint),
-            visible(change.node),
-            self.paint.dim(label),
-            self.paint.dim(&took),
-            width = self.width
-        ));
+            padded(&visible(node), self.ids),
+            self.paint.dim(&padded(label, self.tools)),
+        );
+        self.say(&mut state, bar, line.trim_end().to_owned());
     }
 }

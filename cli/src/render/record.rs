@@ -1,8 +1,10 @@
 //! The record of a run: its steps with their states, what it gave, and how long it took.
 
-use plangate_approval::{StepState, Time};
+use std::collections::HashMap;
+
+use plangate_approval::{RowState, StepState, Time};
 use plangate_executor::Record;
-use plangate_executor::record::{Step, Word};
+use plangate_executor::record::{Decided, Step, Word};
 use plangate_graph::card::visible::visible;
 use plangate_graph::plan::{Join, NodeKind, Reason};
 use plangate_graph::{Plan, Value};
@@ -17,7 +19,7 @@ const WIDEST: usize = 28;
 /// From how many steps on those that went well are counted instead of listed.
 const MANY: usize = 100;
 /// How many characters of a result are shown.
-const SOME: usize = 2_000;
+const SOME: usize = 4_000;
 
 /// One line: the state of the run, what it is of, its id.
 pub(crate) fn head(record: &Record, now: Time, paint: Paint) -> String {
@@ -34,7 +36,8 @@ pub(crate) fn head(record: &Record, now: Time, paint: Paint) -> String {
 
 /// A line for each step.
 pub(crate) fn steps(record: &Record, paint: Paint) -> String {
-    let shown: Vec<&Step> = record.steps.iter().filter(|step| is_shown(step, record)).collect();
+    let steps = shown(record);
+    let shown: Vec<&Step> = steps.iter().collect();
     let column = |of: &dyn Fn(&Step) -> usize| shown.iter().map(|s| of(s)).max().unwrap_or(0).min(WIDEST);
     let (ids, tools) = (column(&|s| width(&label(s))), column(&|s| width(&what(s))));
     let mut out = String::new();
@@ -119,13 +122,32 @@ fn is_unread(plan: &Plan, id: &str) -> bool {
     !counted && plan.outgoing(ix).iter().all(|(_, edge)| !reads(&edge.reasons))
 }
 
-/// Steps, questions and checks. A gate is shown on its call's line, a join only where it failed.
-pub(crate) fn is_shown(step: &Step, _: &Record) -> bool {
-    match step.kind {
+/// Steps, questions and checks, in typed order; a join only where it failed. What waits at a gate, and who decided there,
+/// is shown on the line of its call.
+pub(crate) fn shown(record: &Record) -> Vec<Step> {
+    let gates: HashMap<&str, &Step> = record
+        .steps
+        .iter()
+        .filter(|step| step.kind == Word::Gate)
+        .filter_map(|gate| Some((gate.id.strip_suffix("/gate")?, gate)))
+        .collect();
+    let shown = |step: &Step| match step.kind {
         Word::Call | Word::Sentence | Word::Question | Word::Check => true,
         Word::Join => step.state == StepState::Failed,
         Word::Gate => false,
+    };
+    let mut steps: Vec<Step> = record.steps.iter().filter(|step| shown(step)).cloned().collect();
+    for step in &mut steps {
+        if let Some(gate) = gates.get(step.id.as_str()) {
+            if gate.state == StepState::Pending {
+                step.state = StepState::Pending;
+            }
+            if step.decisions.is_empty() {
+                step.decisions.clone_from(&gate.decisions);
+            }
+        }
     }
+    steps
 }
 
 /// What a step is called.
@@ -133,7 +155,7 @@ pub(crate) fn label(step: &Step) -> String {
     visible(&step.id)
 }
 
-fn what(step: &Step) -> String {
+pub(crate) fn what(step: &Step) -> String {
     match (&step.tool, step.kind) {
         (Some(tool), _) => visible(&tool.replacen('.', "·", 1)),
         (None, Word::Sentence) => "written".to_owned(),
@@ -145,7 +167,7 @@ fn what(step: &Step) -> String {
     }
 }
 
-fn took(step: &Step, paint: Paint) -> String {
+pub(crate) fn took(step: &Step, paint: Paint) -> String {
     match (step.started, step.ended, step.state) {
         (Some(started), Some(ended), StepState::Done) => {
             let ms = i64::try_from(ended.saturating_sub(started)).unwrap_or(i64::MAX);
@@ -161,7 +183,7 @@ fn took(step: &Step, paint: Paint) -> String {
 }
 
 /// Why it ended as it did, who decided, what it missed.
-fn came_of(step: &Step) -> String {
+pub(crate) fn came_of(step: &Step) -> String {
     let mut parts: Vec<String> = Vec::new();
     if let Some(error) = step.error.as_ref().filter(|_| step.state != StepState::Done) {
         parts.push(visible(error));
@@ -187,6 +209,17 @@ fn came_of(step: &Step) -> String {
     }
     parts.extend((!step.late.is_empty()).then(|| format!("late: {}", visible(&step.late.join(", ")))));
     if parts.is_empty() { String::new() } else { format!("   {}", parts.join("; ")) }
+}
+
+/// What somebody, or a rule of the policy, decided.
+fn verdict(decided: &Decided) -> &'static str {
+    match decided.state {
+        RowState::Rejected => "rejected by",
+        RowState::Answered => "yes from",
+        RowState::Cancelled => "cancelled by",
+        _ if decided.votes.is_empty() => "not asked:",
+        _ => "approved by",
+    }
 }
 
 /// A state as the end of "because `x` …".

@@ -11,7 +11,7 @@ use crate::store::short;
 /// Where the words of a label begin.
 const LABEL: usize = 12;
 /// How many characters of arguments are shown where the whole can be asked for.
-const SOME: usize = 2_000;
+const SOME: usize = 4_000;
 
 /// How much of the arguments is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,7 +231,7 @@ mod tests {
         let long = format!("{{\"text\":\"{}\"}}", "y".repeat(5_000));
         assert!(
             shown(&long, Arguments::Some)
-                .ends_with("… [2000 of 5002 characters shown; `plangate show` shows all]\n")
+                .ends_with("… [4000 of 5002 characters shown; `plangate show` shows all]\n")
         );
         assert_eq!(shown(&long, Arguments::All).matches('y').count(), 5_000);
     }

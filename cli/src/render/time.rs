@@ -3,14 +3,14 @@
 use jiff::tz::TimeZone;
 use plangate_approval::Time;
 
-/// A duration in the unit that fits: `83 ms`, `1.2 s`, `4 min 5 s`, `2 h 10 min`, `3 days`.
+/// A duration in the unit that fits: `83 ms`, `1.24 s`, `4 min 5 s`, `2 h 10 min`, `3 days`.
 pub(crate) fn duration(ms: i64) -> String {
     let ms = ms.max(0);
     let s = ms / 1000;
     match s {
         _ if ms < 1_000 => format!("{ms} ms"),
-        _ if s < 60 && ms % 1000 < 50 => format!("{s} s"),
-        _ if s < 60 => format!("{}.{} s", s, (ms % 1000) / 100),
+        _ if s < 10 => format!("{s}.{:02} s", (ms % 1_000) / 10),
+        _ if s < 60 => format!("{s}.{} s", (ms % 1_000) / 100),
         _ if s < 3_600 => two(s / 60, "min", s % 60, "s"),
         _ if s < 172_800 => two(s / 3_600, "h", s / 60 % 60, "min"),
         _ => format!("{} days", s / 86_400),
@@ -32,14 +32,6 @@ pub(crate) fn moment(at: Time, now: Time) -> String {
     } else {
         at.strftime("%-d %b %Y %H:%M").to_string()
     }
-}
-
-/// As [`moment`], with seconds: for a timeline, where minutes say too little.
-pub(crate) fn moment_s(at: Time, now: Time) -> String {
-    let zone = TimeZone::system();
-    let (Some(local), Some(_)) = (zoned(at, &zone), zoned(now, &zone)) else { return "?".to_owned() };
-    let short = moment(at, now);
-    format!("{short}:{}", local.strftime("%S"))
 }
 
 /// How long until, in words: `in 59 min`, or `12 min ago`.
@@ -79,8 +71,8 @@ mod tests {
         let cases = [
             (0, "0 ms"),
             (83, "83 ms"),
-            (1_000, "1 s"),
-            (1_240, "1.2 s"),
+            (1_000, "1.00 s"),
+            (1_240, "1.24 s"),
             (59_999, "59.9 s"),
             (60_000, "1 min"),
             (245_000, "4 min 5 s"),

@@ -7,36 +7,35 @@ use plangate_executor::Record;
 use plangate_executor::record::Step;
 
 use super::paint::Paint;
-use super::record::{is_shown, label, padded, width};
-use super::state::{mark, words};
+use super::record::{came_of, label, padded, shown, took, what, width};
+use super::state::mark;
 use super::time::duration;
 
 /// How many columns the time takes.
-const COLUMNS: u64 = 48;
-/// The widest name that others are lined up with.
-const WIDEST: usize = 24;
+const COLUMNS: u64 = 40;
+/// The widest column that others are lined up with.
+const WIDEST: usize = 28;
 /// How many steps are drawn.
 const MOST: usize = 200;
 
 /// A bar for each step that ran. The drives of a run stand one behind the other: what lies between them, the time in
 /// which it was parked, takes no room.
 pub(crate) fn drawn(record: &Record, paint: Paint) -> String {
-    let steps: Vec<&Step> = record.steps.iter().filter(|s| is_shown(s, record)).collect();
+    let steps = shown(record);
     let axis = Axis::of(record);
-    let names = steps.iter().map(|s| width(&label(s))).max().unwrap_or(0).min(WIDEST);
+    let column = |of: &dyn Fn(&Step) -> usize| steps.iter().map(of).max().unwrap_or(0).min(WIDEST);
+    let (ids, tools) = (column(&|s| width(&label(s))), column(&|s| width(&what(s))));
     let mut out = String::new();
     for step in steps.iter().take(MOST) {
-        let bar = axis.bar(step, paint);
-        let took = match (step.started, step.ended) {
-            (Some(started), Some(ended)) => {
-                duration(i64::try_from(ended.saturating_sub(started)).unwrap_or(i64::MAX))
-            }
-            _ => String::new(),
-        };
-        let words =
-            if step.state == StepState::Done { String::new() } else { format!(" {}", words(step.state)) };
-        let line =
-            format!("  {} {} {bar} {took:>8}{words}", mark(step.state, paint), padded(&label(step), names));
+        let line = format!(
+            "  {} {}   {}   {} {}{}",
+            mark(step.state, paint),
+            padded(&label(step), ids),
+            paint.dim(&padded(&what(step), tools)),
+            axis.bar(step, paint),
+            took(step, paint),
+            came_of(step)
+        );
         out.push_str(line.trim_end());
         out.push('\n');
     }
@@ -44,7 +43,7 @@ pub(crate) fn drawn(record: &Record, paint: Paint) -> String {
         out.push_str(&format!("  … and {} more\n", steps.len() - MOST));
     }
     if let Some(rule) = axis.rule() {
-        out.push_str(&format!("    {} {}\n", " ".repeat(names), paint.dim(&rule)));
+        out.push_str(&format!("    {} {}\n", " ".repeat(ids + tools + 5), paint.dim(&rule)));
     }
     out
 }

@@ -18,7 +18,7 @@ impl Writer for Outline {
         for input in sentence.inputs {
             out.push_str(&format!("\n## {}\n", input.name));
             match &input.value {
-                Ok(value) => lay_out(value, &mut out),
+                Ok(value) => lay_out(value, "", &mut out),
                 Err(why) => out.push_str(&format!("(missing: {why})\n")),
             }
         }
@@ -27,20 +27,25 @@ impl Writer for Outline {
 }
 
 /// A list has a line for each element, an object one for each member, text its own lines.
-fn lay_out(value: &Value, out: &mut String) {
+fn lay_out(value: &Value, indent: &str, out: &mut String) {
     match value {
-        Value::List(items) if items.is_empty() => out.push_str("(nothing)\n"),
-        Value::List(items) => items.iter().for_each(|item| out.push_str(&format!("- {}\n", line(item)))),
-        // An object that is a wrapper around one list, as answers often are, is that list.
-        Value::Object(object) => match object.iter().collect::<Vec<_>>().as_slice() {
-            [] => out.push_str("(nothing)\n"),
-            [(_, list @ Value::List(_))] => lay_out(list, out),
-            members => members.iter().for_each(|(k, v)| out.push_str(&format!("- {k}: {}\n", line(v)))),
-        },
-        other => {
-            out.push_str(in_text(other).trim_end());
-            out.push('\n');
+        Value::List(items) if items.is_empty() => out.push_str(&format!("{indent}(nothing)\n")),
+        Value::List(items) => {
+            items.iter().for_each(|item| out.push_str(&format!("{indent}- {}\n", line(item))));
         }
+        Value::Object(object) if object.is_empty() => out.push_str(&format!("{indent}(nothing)\n")),
+        Value::Object(object) => {
+            for (name, member) in object.iter() {
+                match member {
+                    Value::List(_) | Value::Object(_) => {
+                        out.push_str(&format!("{indent}{name}:\n"));
+                        lay_out(member, &format!("{indent}  "), out);
+                    }
+                    other => out.push_str(&format!("{indent}{name}: {}\n", in_text(other))),
+                }
+            }
+        }
+        other => in_text(other).trim_end().lines().for_each(|l| out.push_str(&format!("{indent}{l}\n"))),
     }
 }
 
@@ -82,7 +87,7 @@ mod tests {
         assert_eq!(
             written.text().unwrap(),
             "(An outline: no model wrote this, plangate only laid the inputs out.)\nwrite a briefing from {calendar, \
-             mail.count}\n\n## calendar\n- at: 09:00, title: standup\n- at: 11:30, title: 1:1\n\n## mail.count\n2.50\n\n## \
+             mail.count}\n\n## calendar\nevents:\n  - at: 09:00, title: standup\n  - at: 11:30, title: 1:1\n\n## mail.count\n2.50\n\n## \
              note\ntwo\nlines\n\n## none\n(nothing)\n\n## slack\n(missing: timed out)"
         );
     }
