@@ -29,7 +29,7 @@ fn dev() {
         let label = row["label"].as_str().unwrap();
         *n.entry((row["sample"].as_str().unwrap().into(), label.into(), c.effect.to_string())).or_default() += 1;
         let bad = (label == "read") == c.effect.changes() || (label=="destructive" && c.effect==Effect::Write);
-        if bad && !quiet && schema && !trust {
+        if bad && !quiet && schema && trust == std::env::var("TRUST").is_ok() {
             println!("{} {} -> {} | {} | {} | {:?} | {} | {}", &row["sample"].as_str().unwrap()[..1], label, c.effect, row["server"].as_str().unwrap(), d.name,
                c.evidence.iter().map(|e| e.says.clone()).collect::<Vec<_>>(), row["annotations"], d.description.chars().take(100).collect::<String>());
         }
@@ -41,4 +41,18 @@ fn dev() {
         println!("  {s} {l}: {total}  read {} write {} destructive {} unknown {}   gated {:.1}%", get("read"), get("write"), get("destructive"), get("unknown"), 100.0*(total-get("read")) as f64/(total.max(1)) as f64);
     }}
     }}
+}
+#[test]
+fn flip() {
+    let file = std::env::var("DEV_FILE").unwrap();
+    let policy = Policy::from_toml("[[trust]]\nserver = \"*\"\n").unwrap();
+    for line in std::fs::read_to_string(&file).unwrap().lines() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        let mut d = definition(&row, true);
+        d.annotations = Value::from(serde_json::json!({"readOnlyHint": true}));
+        let c = classify(row["server"].as_str().unwrap(), &d, None, &policy);
+        if row["label"] != "read" && !c.effect.changes() {
+            println!("LOST {} | {} | {} | {} | {}", row["label"], row["server"], d.name, c.evidence[0].says, d.description.chars().take(90).collect::<String>());
+        }
+    }
 }

@@ -50,10 +50,29 @@ fn verbs(text: &str) -> Vec<Found> {
             })
             .unwrap_or_default();
     }
-    match opening(first_sentence(rest), false) {
+    let first = first_sentence(rest);
+    let mut found = match opening(first, false) {
         Opening::Changes(found) => found,
         Opening::Reads | Opening::Unclear => Vec::new(),
+    };
+    found.extend(later_sentences(rest.get(first.len()..).unwrap_or_default()));
+    found
+}
+
+/// Verbs in the third person that open a later sentence: "Gets the file. Creates a public link."
+fn later_sentences(text: &str) -> Vec<Found> {
+    let mut found = Vec::new();
+    let sentences = text.split(['.', '\n', ';', '!']).map(str::trim_start);
+    for word in sentences.filter_map(|s| s.split(|c: char| !c.is_alphanumeric()).next()) {
+        if let Some(form) = form(word)
+            && form.third_person
+            && matches!(form.verb.says, Says::Changes(effect) if effect != Effect::Unknown)
+            && matches!(form.verb.usage, Usage::Verb | Usage::Made)
+        {
+            found.push(form.found(word));
+        }
     }
+    found
 }
 
 /// How a sentence opens.
@@ -200,7 +219,11 @@ fn warnings(place: &str, text: &str) -> Vec<Signal> {
         let before = text.get(..at).unwrap_or_default();
         let clause = before.rsplit(['.', '\n', ';', ',', '。', '，']).next().unwrap_or_default();
         let denied = clause.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|w| DENIALS.contains(&w));
-        let effect = if *group == "file" { Effect::Write } else { Effect::Destructive };
+        let effect = match *group {
+            "file" => Effect::Write,
+            "code" => Effect::Unknown,
+            _ => Effect::Destructive,
+        };
         let code = format!("{place}-warns-{group}");
         if !denied && !signals.iter().any(|signal| signal.evidence.code == code) {
             signals.push(Signal::raises(code, format!("{sentence} ({place} {phrase:?})"), effect));

@@ -69,6 +69,8 @@ pub(super) struct Word {
     pub(super) people: bool,
     /// To change one is to move money.
     pub(super) money: bool,
+    /// It is a picture of what is given.
+    pub(super) picture: bool,
     /// It is a record of something that was done, or a rule about it.
     pub(super) record: bool,
 }
@@ -174,6 +176,7 @@ impl Words {
             word.thing = true;
             word.people |= row.group == "people";
             word.money |= row.group == "money";
+            word.picture |= row.group == "picture";
             word.record |= row.group == "record";
         }
         for row in rows(GLUE) {
