@@ -4,9 +4,9 @@
 //! are verbs and nouns are told apart by what stands before them: after `get` a `post` is a noun, after `and` it is a
 //! verb, after `by` it is neither.
 
-use super::{Effect, Signal};
 use super::tokens::{split, unspaced};
 use super::words::{Glue, ReadAs, Says, Usage, Verb, Word, words};
+use super::{Effect, Signal};
 
 /// A word that says something about the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,9 +50,9 @@ pub(super) fn of_tool(server: &str, name: &str, asks_records: bool) -> Reading {
     let mut prefixes = split(server);
     prefixes.push("mcp".to_owned());
     let bare = |keep_verbs: bool| {
-        let leading = all.iter().take_while(|word| {
-            prefixes.contains(word) && !(keep_verbs && words().word(word).verb.is_some())
-        });
+        let leading = all
+            .iter()
+            .take_while(|word| prefixes.contains(word) && !(keep_verbs && words().word(word).verb.is_some()));
         let skipped = leading.count();
         all.get(skipped..).filter(|rest| !rest.is_empty()).unwrap_or(&all)
     };
@@ -131,7 +131,7 @@ struct State {
     /// `reads` is the last word that carries meaning.
     closed: bool,
     changes: Vec<Found>,
-    /// What a verb that says nothing does it with, where that is money: make_payment.
+    /// What a verb that says nothing does it with, where that is money: `make_payment`.
     payment: Option<Found>,
     /// The first noun that would be a verb of change if no word of reading made it a noun.
     pending: Option<Found>,
@@ -157,9 +157,16 @@ impl State {
             Some(_) if unit.word.thing && is_namespace(units, i) => {}
             Some(verb) => match verb.says {
                 Says::Changes(_) => self.change(units, i, unit, verb),
-                Says::Reads if verb.group != "queries" || self.asks_records => self.read(units, i, unit, verb),
+                Says::Reads if verb.group != "queries" || (self.asks_records && units.len() > 1) => {
+                    self.read(units, i, unit, verb);
+                }
                 Says::Nothing if self.draws(units, i, unit) => {
-                    self.read(units, i, unit, Verb { says: Says::Reads, group: "draws", sentence: "draws", ..verb });
+                    self.read(
+                        units,
+                        i,
+                        unit,
+                        Verb { says: Says::Reads, group: "draws", sentence: "draws", ..verb },
+                    );
                 }
                 Says::Reads | Says::Nothing => {
                     if self.and || (!self.tail && self.reading == Before::Nothing) {
@@ -224,7 +231,10 @@ impl State {
         let object = head(units.get(i + 1..).unwrap_or_default());
         let last = object.is_none();
         // To analyze a query may be to run it.
-        if verb.group == "computes" && !self.asks_records && object.is_some_and(|o| ["query", "sql"].contains(&o.text.as_str())) {
+        if verb.group == "computes"
+            && !self.asks_records
+            && object.is_some_and(|o| ["query", "sql"].contains(&o.text.as_str()))
+        {
             self.silent = true;
             return;
         }
@@ -246,7 +256,12 @@ impl State {
                     || (last && (!self.strange || listed))
             }
             // "post_status" and "email_summary" are orders.
-            Usage::Result => last && self.pending.as_ref().is_none_or(|noun| !["send", "publish"].contains(&noun.verb.group)),
+            Usage::Result => {
+                last && self
+                    .pending
+                    .as_ref()
+                    .is_none_or(|noun| !["send", "publish"].contains(&noun.verb.group))
+            }
         };
         if !clears {
             return;
@@ -393,7 +408,8 @@ fn singular(word: &str) -> Option<String> {
         return Some(format!("{stem}y"));
     }
     let stem = word.strip_suffix('s')?;
-    let bare = stem.strip_suffix('e').filter(|bare| ["s", "x", "ch", "sh"].iter().any(|end| bare.ends_with(end)));
+    let bare =
+        stem.strip_suffix('e').filter(|bare| ["s", "x", "ch", "sh"].iter().any(|end| bare.ends_with(end)));
     Some(bare.filter(|bare| words().word(bare).thing).unwrap_or(stem).to_owned())
 }
 
