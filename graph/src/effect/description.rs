@@ -163,7 +163,11 @@ impl Form {
         let article = rest.first().is_some_and(|next| ARTICLES.contains(next));
         match self.verb.usage {
             Usage::Verb | Usage::Made => true,
-            Usage::Both => self.third_person || article,
+            // "Moves the page", not "Releases of a project".
+            Usage::Both => {
+                let noun = rest.first().is_some_and(|next| ["of", "in", "for", "by"].contains(next));
+                article || (self.third_person && !noun)
+            }
             Usage::Noun => article,
             Usage::Result => false,
         }
@@ -200,7 +204,7 @@ fn unspaced_opening(sentence: &str, strict: bool) -> Opening {
         .strokes()
         .iter()
         .filter_map(|stroke| Some((head.find(&stroke.text)?, stroke)))
-        .filter(|(at, _)| !strict || *at == 0)
+        .filter(|(at, stroke)| (!strict || *at == 0) && is_definite(stroke.verb.says))
         .min_by_key(|(at, stroke)| (*at, std::cmp::Reverse(stroke.text.len())));
     match first {
         Some((_, stroke)) => match stroke.verb.says {
@@ -212,6 +216,11 @@ fn unspaced_opening(sentence: &str, strict: bool) -> Opening {
         },
         None => Opening::Unclear,
     }
+}
+
+/// Whether a verb says for certain what is done; to call, to request and to manage do not.
+fn is_definite(says: Says) -> bool {
+    !matches!(says, Says::Nothing | Says::Changes(Effect::Unknown))
 }
 
 /// Phrases that warn, unless the sentence says that it is not so.
