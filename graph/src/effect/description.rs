@@ -189,7 +189,8 @@ fn form(word: &str) -> Option<Form> {
     });
     // Elimina, supprime; elimina (eliminare); löscht, sendet.
     let others = [Some(format!("{word}r")), Some(format!("{word}re"))];
-    let german = word.strip_suffix('t').into_iter().flat_map(|s| [Some(format!("{s}en")), Some(format!("{s}n"))]);
+    let german =
+        word.strip_suffix('t').into_iter().flat_map(|s| [Some(format!("{s}en")), Some(format!("{s}n"))]);
     let verb = english.chain(others).chain(german).flatten().find_map(|base| known(&base))?;
     Some(Form { verb, third_person: true })
 }
