@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use plangate_compiler::{
-    Colour, Compiled, Options, Severity, compile, documented_codes, explain, outline, render, to_json,
+    Colour, Compiled, Options, Severity, compile, documented_codes, explain, language_guide, outline, render,
+    to_json,
 };
 use plangate_graph::card::Card;
 use plangate_graph::outline::{Body, Outline};
@@ -244,4 +245,15 @@ fn codes_of_the_graph_are_documented() {
     assert!(codes.len() > 10, "{codes:?}");
     let missing: Vec<_> = codes.iter().filter(|code| explain(code).is_none()).collect();
     assert!(missing.is_empty(), "no entry for {missing:?}");
+}
+
+#[test]
+fn recipes_in_the_guide_and_on_the_page_compile() {
+    let usual = usual();
+    let page = fs::read_to_string(root().join("../docs/language.md")).unwrap();
+    for text in [language_guide(), &page] {
+        let recipe = text.split("```").nth(1).unwrap().trim_start_matches('\n');
+        assert!(recipe.starts_with("# The weekday briefing."), "{recipe}");
+        assert_eq!(compiled(recipe, &usual).diagnostics, []);
+    }
 }
