@@ -167,7 +167,7 @@ fn check(mut servers: Servers, wanted: &Wanted) -> Result<(), String> {
     if let NotReady(text) = wanted
         && text.starts_with("waiting")
     {
-        servers = servers.startup_timeout(Duration::from_millis(1500));
+        servers = servers.startup_timeout(Duration::from_secs(6));
     }
     let started = servers.start();
     let checked = match (wanted, started.failed.first()) {
