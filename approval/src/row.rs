@@ -10,15 +10,31 @@ use crate::clock::Time;
 use crate::outcome::Outcome;
 use crate::run::RunId;
 
+/// How long an approved row may be claimed after its last vote, in milliseconds.
+pub const USABLE_MS: i64 = 3_600_000;
+/// How far a clock may lie behind the one that wrote a time, in milliseconds, before that time counts as in the future.
+pub const SKEW_MS: i64 = 5_000;
+/// How long after its deadline a call whose end nobody recorded may still be under way, in milliseconds.
+pub const GRACE_MS: i64 = 30_000;
+
 /// Id of a row: 128 random bits, 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RowId(pub String);
 
+/// A claim that was won: under it, and nothing else, the outcome of its call is recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Claim {
+    /// The row.
+    pub row: RowId,
+    /// Random 128 bits, made by the claimer.
+    pub nonce: String,
+}
+
 /// Somebody who starts runs or decides rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Person {
-    /// Who says so, for instance `os` or an OpenID issuer.
+    /// Who says so, for instance `os` or an `OpenID` issuer.
     pub issuer: String,
     /// Who it is, in the issuer's words.
     pub subject: String,
@@ -208,6 +224,58 @@ pub struct Decision {
     pub yes: bool,
     /// What the person says with it.
     pub reason: Option<String>,
+}
+
+impl RowState {
+    /// All of them.
+    pub const ALL: [RowState; 12] = [
+        RowState::Pending,
+        RowState::Approved,
+        RowState::Claimed,
+        RowState::Succeeded,
+        RowState::Failed,
+        RowState::Uncertain,
+        RowState::Happened,
+        RowState::DidNot,
+        RowState::Answered,
+        RowState::Rejected,
+        RowState::Cancelled,
+        RowState::Expired,
+    ];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RowState::Pending => "pending",
+            RowState::Approved => "approved",
+            RowState::Claimed => "claimed",
+            RowState::Succeeded => "succeeded",
+            RowState::Failed => "failed",
+            RowState::Uncertain => "uncertain",
+            RowState::Happened => "happened",
+            RowState::DidNot => "did_not",
+            RowState::Answered => "answered",
+            RowState::Rejected => "rejected",
+            RowState::Cancelled => "cancelled",
+            RowState::Expired => "expired",
+        }
+    }
+
+    /// The state that is written so.
+    pub fn named(text: &str) -> Option<RowState> {
+        RowState::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+
+    /// Whether it waits for somebody: for votes, for its call, or for a word on what happened.
+    pub fn open(self) -> bool {
+        matches!(self, RowState::Pending | RowState::Approved | RowState::Claimed | RowState::Uncertain)
+    }
+}
+
+impl fmt::Display for RowState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 impl fmt::Display for RowId {

@@ -38,7 +38,8 @@ fn verbs(text: &str) -> Vec<Found> {
     };
     // A trail of headings: [Product]-Section-Title-Sentence.
     if label.is_some() && rest.starts_with('-') {
-        let openings: Vec<Opening> = rest.split('-').map(|part| opening(first_sentence(part), true)).collect();
+        let openings: Vec<Opening> =
+            rest.split('-').map(|part| opening(first_sentence(part), true)).collect();
         if openings.iter().any(|o| matches!(o, Opening::Reads)) {
             return Vec::new();
         }
@@ -68,7 +69,8 @@ fn first_sentence(text: &str) -> &str {
         .char_indices()
         .find(|&(i, c)| {
             matches!(c, '\n' | '。' | '!' | '！' | ';' | '；')
-                || (c == '.' && text.get(i + 1..).is_none_or(|t| t.is_empty() || t.starts_with(char::is_whitespace)))
+                || (c == '.'
+                    && text.get(i + 1..).is_none_or(|t| t.is_empty() || t.starts_with(char::is_whitespace)))
         })
         .map_or(text.len(), |(i, _)| i);
     text.get(..end).unwrap_or(text)
@@ -78,7 +80,8 @@ fn opening(sentence: &str, strict: bool) -> Opening {
     if sentence.chars().any(unspaced) {
         return unspaced_opening(sentence, strict);
     }
-    let parts: Vec<&str> = sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|w| !w.is_empty()).collect();
+    let parts: Vec<&str> =
+        sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|w| !w.is_empty()).collect();
     let Some(start) = parts.iter().position(|word| !FILLERS.contains(word)) else { return Opening::Unclear };
     let parts = parts.get(start..).unwrap_or_default();
     let Some((&first, rest)) = parts.split_first() else { return Opening::Unclear };
@@ -211,37 +214,134 @@ fn warnings(place: &str, text: &str) -> Vec<Signal> {
 
 /// Words that open a sentence before its verb.
 const FILLERS: [&str; 44] = [
-    "this", "the", "a", "an", "tool", "tools", "function", "endpoint", "api", "interface", "method", "operation", "action",
-    "mcp", "server", "use", "used", "using", "is", "it", "to", "that", "which", "allows", "allow", "lets", "let", "can",
-    "will", "helps", "help", "you", "your", "users", "user", "please", "safely", "permanently", "directly",
-    "asynchronously", "also", "automatically", "immediately", "optionally",
+    "this",
+    "the",
+    "a",
+    "an",
+    "tool",
+    "tools",
+    "function",
+    "endpoint",
+    "api",
+    "interface",
+    "method",
+    "operation",
+    "action",
+    "mcp",
+    "server",
+    "use",
+    "used",
+    "using",
+    "is",
+    "it",
+    "to",
+    "that",
+    "which",
+    "allows",
+    "allow",
+    "lets",
+    "let",
+    "can",
+    "will",
+    "helps",
+    "help",
+    "you",
+    "your",
+    "users",
+    "user",
+    "please",
+    "safely",
+    "permanently",
+    "directly",
+    "asynchronously",
+    "also",
+    "automatically",
+    "immediately",
+    "optionally",
 ];
 
 /// Words that begin another clause: verbs behind them are not the tool's.
 const CLAUSES: [&str; 14] = [
-    "to", "that", "who", "which", "where", "when", "if", "can", "may", "could", "you", "before", "after", "how",
+    "to", "that", "who", "which", "where", "when", "if", "can", "may", "could", "you", "before", "after",
+    "how",
 ];
 
 /// Words that follow a verb and seldom a noun.
 const ARTICLES: [&str; 21] = [
-    "a", "an", "the", "this", "these", "your", "my", "its", "their", "all", "any", "each", "one", "it", "them", "multiple",
-    "existing", "new", "specified", "given", "specific",
+    "a",
+    "an",
+    "the",
+    "this",
+    "these",
+    "your",
+    "my",
+    "its",
+    "their",
+    "all",
+    "any",
+    "each",
+    "one",
+    "it",
+    "them",
+    "multiple",
+    "existing",
+    "new",
+    "specified",
+    "given",
+    "specific",
 ];
 
 /// What runs whatever it is given.
 const RUN: [&str; 24] = [
-    "query", "queries", "sql", "command", "commands", "code", "script", "scripts", "statement", "statements", "workflow",
-    "workflows", "function", "functions", "program", "shell", "expression", "expressions", "pipeline", "action", "actions",
-    "operation", "operations", "request",
+    "query",
+    "queries",
+    "sql",
+    "command",
+    "commands",
+    "code",
+    "script",
+    "scripts",
+    "statement",
+    "statements",
+    "workflow",
+    "workflows",
+    "function",
+    "functions",
+    "program",
+    "shell",
+    "expression",
+    "expressions",
+    "pipeline",
+    "action",
+    "actions",
+    "operation",
+    "operations",
+    "request",
 ];
 
 const DENIALS: [&str; 16] = [
-    "not", "no", "never", "without", "non", "doesn't", "don't", "won't", "isn't", "cannot", "can't", "avoid", "unlike",
-    "instead", "neither", "nor",
+    "not", "no", "never", "without", "non", "doesn't", "don't", "won't", "isn't", "cannot", "can't", "avoid",
+    "unlike", "instead", "neither", "nor",
 ];
 
 /// Words that open a sentence in a script without spaces, before its verb.
 const UNSPACED_FILLERS: [&str; 18] = [
-    "该接口", "本接口", "此接口", "该工具", "本工具", "此工具", "这个工具", "用于", "用来", "可以", "可", "批量", "通过", "使用",
-    "将", "一个", "指定", " ",
+    "该接口",
+    "本接口",
+    "此接口",
+    "该工具",
+    "本工具",
+    "此工具",
+    "这个工具",
+    "用于",
+    "用来",
+    "可以",
+    "可",
+    "批量",
+    "通过",
+    "使用",
+    "将",
+    "一个",
+    "指定",
+    " ",
 ];

@@ -4,9 +4,9 @@
 //! are verbs and nouns are told apart by what stands before them: after `get` a `post` is a noun, after `and` it is a
 //! verb, after `by` it is neither.
 
-use super::{Effect, Signal};
 use super::tokens::{split, unspaced};
 use super::words::{Glue, ReadAs, Says, Usage, Verb, Word, words};
+use super::{Effect, Signal};
 
 /// A word that says something about the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,9 +50,9 @@ pub(super) fn of_tool(server: &str, name: &str, asks_records: bool) -> Reading {
     let mut prefixes = split(server);
     prefixes.push("mcp".to_owned());
     let bare = |keep_verbs: bool| {
-        let leading = all.iter().take_while(|word| {
-            prefixes.contains(word) && !(keep_verbs && words().word(word).verb.is_some())
-        });
+        let leading = all
+            .iter()
+            .take_while(|word| prefixes.contains(word) && !(keep_verbs && words().word(word).verb.is_some()));
         let skipped = leading.count();
         all.get(skipped..).filter(|rest| !rest.is_empty()).unwrap_or(&all)
     };
@@ -155,7 +155,9 @@ impl State {
             Some(_) if unit.word.thing && is_namespace(units, i) => {}
             Some(verb) => match verb.says {
                 Says::Changes(_) => self.change(units, i, unit, verb),
-                Says::Reads if verb.group != "queries" || self.asks_records => self.read(units, i, unit, verb),
+                Says::Reads if verb.group != "queries" || self.asks_records => {
+                    self.read(units, i, unit, verb)
+                }
                 Says::Reads | Says::Nothing => {
                     if self.and || (!self.tail && self.reading == Before::Nothing) {
                         self.silent = true;
@@ -293,8 +295,7 @@ fn units(folded: &[String]) -> Vec<Unit> {
     units
 }
 
-const NOUN: Word =
-    Word { verb: None, glue: None, thing: true, people: false, money: false, record: false };
+const NOUN: Word = Word { verb: None, glue: None, thing: true, people: false, money: false, record: false };
 
 /// What is known about a word, also where it is a form of a listed one or made of it.
 fn known(word: &str) -> Word {
@@ -357,7 +358,8 @@ fn singular(word: &str) -> Option<String> {
         return Some(format!("{stem}y"));
     }
     let stem = word.strip_suffix('s')?;
-    let bare = stem.strip_suffix('e').filter(|bare| ["s", "x", "ch", "sh"].iter().any(|end| bare.ends_with(end)));
+    let bare =
+        stem.strip_suffix('e').filter(|bare| ["s", "x", "ch", "sh"].iter().any(|end| bare.ends_with(end)));
     Some(bare.filter(|bare| words().word(bare).thing).unwrap_or(stem).to_owned())
 }
 

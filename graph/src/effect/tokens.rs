@@ -57,7 +57,15 @@ mod tests {
 
     #[test]
     fn every_style_gives_the_same_words() {
-        for name in ["get_user_list", "getUserList", "GetUserList", "get-user-list", "GET_USER_LIST", "get.user.list", "get userList"] {
+        for name in [
+            "get_user_list",
+            "getUserList",
+            "GetUserList",
+            "get-user-list",
+            "GET_USER_LIST",
+            "get.user.list",
+            "get userList",
+        ] {
             assert_eq!(split(name), ["get", "user", "list"], "{name}");
         }
     }

@@ -145,8 +145,12 @@ impl Default for Terms {
     }
 }
 impl Policy {
-    pub(crate) fn trusts(&self, _s: &str, _t: &str) -> bool { self.source.contains("trust") }
-    pub(crate) fn reads(&self, _s: &str, _d: &Definition, _a: Option<&Template>) -> Option<Evidence> { None }
+    pub(crate) fn trusts(&self, _s: &str, _t: &str) -> bool {
+        self.source.contains("trust")
+    }
+    pub(crate) fn reads(&self, _s: &str, _d: &Definition, _a: Option<&Template>) -> Option<Evidence> {
+        None
+    }
 }
 pub(crate) fn pinned_reads(server: &str, definition: &Definition) -> String {
     format!("{server} {}", definition.name)
