@@ -82,7 +82,7 @@ fn a_program_that_is_not_there() {
     assert_eq!(
         texts,
         [
-            "server \"h\" a server with a `url` (Streamable HTTP) is not supported yet; what is: a `command` that \
+            "server \"h\" is reached by a `url` (Streamable HTTP), which is not supported yet; what is: a `command` that \
              speaks on stdin and stdout\n  tried: https://***@h/mcp?***",
             "f: no server \"nobody\"; there are \"h\", \"s\", \"t\"",
             "server \"s\" could not be started: No such file or directory (os error 2); is the program installed, and \
