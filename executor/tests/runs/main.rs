@@ -14,3 +14,5 @@
 mod stage;
 
 mod basics;
+mod failing;
+mod people;
