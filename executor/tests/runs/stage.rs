@@ -101,7 +101,7 @@ impl Tools for Host {
     fn definition(&self, server: &str, tool: &str) -> Option<Digest> {
         match self.definitions.lock().unwrap().get(&format!("{server}.{tool}")) {
             Some(set) => *set,
-            None => catalog().digest(server, tool),
+            None => KNOWN.digest(server, tool),
         }
     }
 
@@ -180,6 +180,8 @@ impl Clock for Standing {
         SystemClock.steady() + self.ahead.load(Ordering::SeqCst)
     }
 }
+
+static KNOWN: std::sync::LazyLock<Catalog> = std::sync::LazyLock::new(catalog);
 
 pub fn json(text: &str) -> Value {
     Value::parse(text).unwrap_or_else(|e| panic!("{e}: {text}"))
