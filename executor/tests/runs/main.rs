@@ -14,3 +14,9 @@
 mod stage;
 
 mod basics;
+mod crash;
+mod failing;
+mod people;
+mod limits;
+mod size;
+mod worked;

@@ -105,7 +105,7 @@ impl Tools for Host {
     fn definition(&self, server: &str, tool: &str) -> Option<Digest> {
         match self.definitions.lock().unwrap().get(&format!("{server}.{tool}")) {
             Some(set) => *set,
-            None => catalog().digest(server, tool),
+            None => KNOWN.digest(server, tool),
         }
     }
 
@@ -184,6 +184,8 @@ impl Clock for Standing {
         SystemClock.steady() + self.ahead.load(Ordering::SeqCst)
     }
 }
+
+static KNOWN: std::sync::LazyLock<Catalog> = std::sync::LazyLock::new(catalog);
 
 pub fn json(text: &str) -> Value {
     Value::parse(text).unwrap_or_else(|e| panic!("{e}: {text}"))
@@ -361,5 +363,15 @@ pub struct Seen(pub Mutex<Vec<(String, StepState)>>);
 impl Observer for Seen {
     fn changed(&self, change: &Change<'_>) {
         self.0.lock().unwrap().push((change.node.to_owned(), change.state));
+    }
+}
+
+impl Stage {
+    pub fn store_row(&self, row: &Row) -> Row {
+        self.store.row(&row.id).unwrap()
+    }
+
+    pub fn store_runs(&self) -> Vec<plangate_approval::Run> {
+        self.store.runs().unwrap()
     }
 }
