@@ -40,6 +40,8 @@ impl Program {
     pub(crate) fn new(command: &[String], folder: PathBuf) -> Program {
         let (program, args) =
             command.split_first().map_or((String::new(), Vec::new()), |(p, a)| (p.clone(), a.to_vec()));
+        // The current folder is shown as nothing, which no program can be started in.
+        let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
         Program { program, args, folder }
     }
 

@@ -33,9 +33,14 @@ pub struct Ran {
 }
 
 impl Place {
+    /// Without anything in it.
+    pub fn empty() -> Place {
+        Place { folder: tempfile::tempdir().unwrap() }
+    }
+
     /// With the test server as `notes`.
     pub fn new() -> Place {
-        let place = Place { folder: tempfile::tempdir().unwrap() };
+        let place = Place::empty();
         let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/server.sh");
         let config = format!(
             "{{\"mcpServers\":{{\"notes\":{{\"command\":\"sh\",\"args\":[{server:?},{:?}]}}}}}}",
@@ -95,6 +100,15 @@ impl Place {
         }
     }
 
+    /// How many wait; 0 while there is no store.
+    pub fn waiting_count(&self) -> usize {
+        let listed = self.run(&["approvals", "--json"]);
+        match Value::parse(listed.out.trim()).ok().as_ref().and_then(|v| v.member("approvals")) {
+            Some(Value::List(rows)) => rows.len(),
+            _ => 0,
+        }
+    }
+
     /// The newest run.
     pub fn last_run(&self) -> Value {
         match self.run(&["runs", "--json"]).json().member("runs").unwrap() {
@@ -148,4 +162,10 @@ pub fn until(what: &str, mut so: impl FnMut() -> bool) {
 #[track_caller]
 pub fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.member(name).and_then(Value::text).unwrap_or_else(|| panic!("no text {name:?} in {value}"))
+}
+
+/// A member.
+#[track_caller]
+pub fn member<'v>(value: &'v Value, name: &str) -> &'v Value {
+    value.member(name).unwrap_or_else(|| panic!("no {name:?} in {value}"))
 }
