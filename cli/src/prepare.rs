@@ -161,14 +161,13 @@ pub(crate) fn prepare(
 }
 
 fn recipe(document: &Document, against: Against<'_>, output: &Output) -> Result<Prepared, Stopped> {
-    let (catalog, running) = match against.catalog {
-        Some(path) => (saved(path)?, None),
-        None => {
-            first_look(document, against.project)?;
-            let servers = Servers::of(against.project)?;
-            let (catalog, running) = start(&servers, servers.named_in(&document.text), against, output)?;
-            (catalog, Some(running))
-        }
+    let (catalog, running) = if let Some(path) = against.catalog {
+        (saved(path)?, None)
+    } else {
+        first_look(document, against.project)?;
+        let servers = Servers::of(against.project)?;
+        let (catalog, running) = start(&servers, servers.named_in(&document.text), against, output)?;
+        (catalog, Some(running))
     };
     let policy = &against.project.config.policy;
     let compiled =
@@ -183,19 +182,18 @@ fn recipe(document: &Document, against: Against<'_>, output: &Output) -> Result<
 
 fn actions(document: &Document, against: Against<'_>, output: &Output) -> Result<Prepared, Stopped> {
     let plan = loaded(document)?;
-    let (catalog, running) = match against.catalog {
-        Some(path) => (saved(path)?, None),
-        None => {
-            let servers = Servers::of(against.project)?;
-            let known: BTreeSet<&str> = servers.names().collect();
-            let used: BTreeSet<String> = plan
-                .calls()
-                .map(|(_, call)| call.server.clone())
-                .filter(|name| known.contains(name.as_str()))
-                .collect();
-            let (catalog, running) = start(&servers, used, against, output)?;
-            (catalog, Some(running))
-        }
+    let (catalog, running) = if let Some(path) = against.catalog {
+        (saved(path)?, None)
+    } else {
+        let servers = Servers::of(against.project)?;
+        let known: BTreeSet<&str> = servers.names().collect();
+        let used: BTreeSet<String> = plan
+            .calls()
+            .map(|(_, call)| call.server.clone())
+            .filter(|name| known.contains(name.as_str()))
+            .collect();
+        let (catalog, running) = start(&servers, used, against, output)?;
+        (catalog, Some(running))
     };
     let policy = &against.project.config.policy;
     let plan =

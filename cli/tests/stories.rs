@@ -95,8 +95,8 @@ fn actions_json_is_run_like_its_recipe_and_not_without_its_gate() {
     // The gate and its edges are taken out, the edges of the gate lead to the call, and the digest is computed anew.
     let (body, _) = whole.split_once("  \"digest\": ").unwrap();
     let lines = body.lines().filter(|l| !l.contains("{\"gate\":") && !l.contains("\"from\":\"post/gate\""));
-    let mut forged: String = lines.map(|l| format!("{}\n", l.replace("post/gate", "post"))).collect();
-    forged = forged.replace("},\n  ]", "}\n  ]");
+    let lines: Vec<String> = lines.map(|l| l.replace("post/gate", "post")).collect();
+    let forged = format!("{}\n", lines.join("\n")).replace("},\n  ]", "}\n  ]");
     let forged = format!("{forged}  \"digest\": \"{}\"\n}}\n", Digest::of(forged.as_bytes()));
     place.write("forged.json", &forged);
     let refused = place.run(&["run", "forged.json"]).ended(2);

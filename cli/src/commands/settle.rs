@@ -51,5 +51,5 @@ pub(crate) fn settle(args: &SettleArgs, context: &Context) -> Result<Exit, Fault
         let word = if args.word.happened { "it happened" } else { "it did not happen" };
         context.output.say(&format!("\n{word}, says {}\n", visible(&who)));
     }
-    go_on(&settled, args.which.no_resume, store, &project, context)
+    go_on(&settled, args.which.no_resume, &store, &project, context)
 }
