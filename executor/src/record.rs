@@ -293,7 +293,9 @@ impl Reading<'_> {
             // Its driver is there: the call is under way.
             return StepState::Running;
         }
-        if state.ended() || matches!(state, StepState::Pending | StepState::Uncertain) {
+        // Whatever had not ended when the run was cancelled was cancelled with it.
+        let stands = self.stored.run.state != RunState::Cancelled || self.picture.standings[ix].is_some();
+        if stands && (state.ended() || matches!(state, StepState::Pending | StepState::Uncertain)) {
             return state;
         }
         match (self.stored.run.state, self.picture.states[ix]) {

@@ -31,7 +31,7 @@ pub(crate) struct Picture {
     pub(crate) states: Table<Option<StepState>>,
     pub(crate) details: Table<Option<Detail>>,
     pub(crate) last: HashMap<NodeIx, Row>,
-    standings: Table<Option<Restored>>,
+    pub(crate) standings: Table<Option<Restored>>,
 }
 
 impl Stored {

@@ -14,3 +14,6 @@
 mod stage;
 
 mod basics;
+mod crash;
+mod failing;
+mod people;

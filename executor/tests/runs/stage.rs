@@ -348,3 +348,13 @@ impl Observer for Seen {
         self.0.lock().unwrap().push((change.node.to_owned(), change.state));
     }
 }
+
+impl Stage {
+    pub fn store_row(&self, row: &Row) -> Row {
+        self.store.row(&row.id).unwrap()
+    }
+
+    pub fn store_runs(&self) -> Vec<plangate_approval::Run> {
+        self.store.runs().unwrap()
+    }
+}
