@@ -190,9 +190,10 @@ fn many_make_one_store() {
 fn what_is_not_a_store_is_left_alone() {
     let (_folder, path) = folder();
     fs::write(&path, "channel,text\n#daily,hello\n".repeat(100)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
     let before = fs::read(&path).unwrap();
     assert_eq!(fault(SqliteStore::open(&path)), Fault::NotAStore);
-    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!((fs::read(&path).unwrap(), mode(&path)), (before, 0o644));
 
     fs::remove_file(&path).unwrap();
     edit(&path, "CREATE TABLE contacts (name TEXT); INSERT INTO contacts VALUES ('ann');");
