@@ -48,7 +48,11 @@ pub(crate) fn run(
     let options = options(project, &running.catalog, &progress, begin.hold_siblings);
     let tools: Arc<dyn Tools> = Arc::clone(&running.tools) as Arc<dyn Tools>;
     let executor = Executor::new(store, tools, writer, options);
-    let start = Start { inputs: begin.inputs.clone(), requester: myself(), title: begin.title.to_owned() };
+    let start = Start {
+        inputs: begin.inputs.clone(),
+        requester: myself(&project.config.policy),
+        title: begin.title.to_owned(),
+    };
     let ended = executor.run(plan, start);
     progress.finish();
     running.tools.shutdown();

@@ -14,7 +14,7 @@ use std::path::Path;
 use plangate_graph::{Digest, Value};
 use support::{Place, Ran, kill_9, member, text, until};
 
-const POST: &str = "together:\n  things: notes.list_things {}\nthen:\n  post: notes.post_note {\"text\":\"{things.things[0].price}\",\"amount\":1.10,\"rate\":1e2}\n";
+const POST: &str = "together:\n  things: notes.list_things {}\nthen:\n  post: notes.post_note {\"text\":\"costs {things.things[0].price}\",\"amount\":1.10,\"rate\":1e2}\n";
 
 /// A file of the demo, as it is in a fresh clone.
 fn example(place: &Place, name: &str) {
@@ -32,7 +32,7 @@ fn the_morning_recipe_parks_and_another_process_approves() {
     let place = Place::empty();
     example(&place, "morning.recipe");
     example(&place, ".mcp.json");
-    let slack = ".plangate/demo-slack.jsonl";
+    let slack = "examples/.plangate/demo-slack.jsonl";
 
     let parked = place.run(&["run", "examples/morning.recipe"]).ended(3);
     assert!(parked.out.contains("⏸ parked"), "{}", parked.out);
@@ -71,10 +71,10 @@ fn what_was_approved_is_sent_byte_for_byte() {
     assert_eq!(text(&parked, "run"), text(&place.last_run(), "id"));
     let Some(Value::List(waiting)) = parked.member("waiting") else { panic!("{parked}") };
     let call = member(&waiting[0], "call");
-    assert_eq!(member(call, "arguments").to_string(), r#"{"amount":1.10,"rate":1e2,"text":1.10}"#);
+    assert_eq!(member(call, "arguments").to_string(), r#"{"amount":1.10,"rate":1e2,"text":"costs 1.10"}"#);
     assert_eq!(
         text(&waiting[0], "digest"),
-        Digest::of(br#"{"amount":1.10,"rate":1e2,"text":1.10}"#).to_string()
+        Digest::of(br#"{"amount":1.10,"rate":1e2,"text":"costs 1.10"}"#).to_string()
     );
     assert_eq!(place.lines("posted"), 0);
 
@@ -82,7 +82,7 @@ fn what_was_approved_is_sent_byte_for_byte() {
     let done = place.run(&["approve", text(&parked, "run"), "--json", "--note", "fine"]).ended(0).json();
     assert_eq!(text(&done, "state"), "done");
     assert_eq!(place.lines("posted"), 1);
-    assert!(place.read("posted").contains(r#""arguments":{"amount":1.10,"rate":1e2,"text":1.10}"#));
+    assert!(place.read("posted").contains(r#""arguments":{"amount":1.10,"rate":1e2,"text":"costs 1.10"}"#));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plangate_approval::{Decision, Row, RowState, SqliteStore, Storage as _, StoreError};
+use plangate_approval::{Decision, Person, Row, RowState, SqliteStore, Storage as _, StoreError};
 use plangate_graph::card::visible::visible;
 use serde::Serialize;
 
@@ -61,12 +61,12 @@ fn decide(answer: Answer<'_>, context: &Context) -> Result<Exit, Fault> {
     let decision = Decision {
         row: row.id.clone(),
         seen: row.digest,
-        by: myself(),
+        by: myself(&project.config.policy),
         yes: answer.yes,
         reason: answer.said.map(str::to_owned),
     };
     let decided = store.decide(&decision).map_err(|e| refusal(&e, &store, &row, &project))?;
-    say_decided(&decided, answer, context);
+    say_decided(&decided, &decision.by, answer, context);
     go_on(&decided, answer.which.no_resume, &store, &project, context)
 }
 
@@ -113,12 +113,12 @@ pub(crate) fn go_on(
     }
 }
 
-fn say_decided(row: &Row, answer: Answer<'_>, context: &Context) {
+fn say_decided(row: &Row, by: &Person, answer: Answer<'_>, context: &Context) {
+    let by = visible(&by.to_string());
     if context.output.is_json() {
         return;
     }
     let paint = context.output.paint();
-    let by = visible(&myself().to_string());
     let words = match (answer.yes, row.state) {
         (true, RowState::Pending) => paint.good(&format!("✓ yes from {by}")),
         (true, RowState::Answered) => paint.good(&format!("✓ answered yes by {by}")),
