@@ -202,7 +202,7 @@ pub(crate) struct SettleArgs {
     #[command(flatten)]
     pub(crate) word: Word,
     /// What the call answered, as JSON, for the steps that read it
-    #[arg(long, value_name = "JSON", requires = "happened")]
+    #[arg(long, value_name = "JSON", conflicts_with = "did_not")]
     pub(crate) value: Option<String>,
     /// A note to keep with it
     #[arg(long, value_name = "TEXT")]

@@ -5,6 +5,7 @@ use plangate_graph::Value;
 use plangate_graph::card::visible::visible;
 
 use super::paint::Paint;
+use super::put::Put as _;
 use super::time::{moment, relative};
 use crate::store::short;
 
@@ -38,7 +39,7 @@ pub(crate) fn whole(row: &Row, now: Time, arguments: Arguments, paint: Paint) ->
     let head = format!("{}  {}", short(&row.id.0), step(row));
     let mut out = format!("{} {}   {}\n", mark(row.state, paint), paint.strong(&head), what(row));
     if let Some(question) = &row.question {
-        out.push_str(&format!("  \"{}\"\n", visible(question)));
+        out.put(format_args!("  \"{}\"\n", visible(question)));
     }
     if let Some(call) = &row.call {
         out.push_str(&call_arguments(&call.args, arguments, paint));
@@ -73,7 +74,7 @@ pub(crate) fn call_arguments(args: &[u8], arguments: Arguments, paint: Paint) ->
         let lines = json_lines(&value.to_string(), arguments);
         for (i, line) in lines.iter().enumerate() {
             let name = if i == 0 { visible(name) } else { String::new() };
-            out.push_str(&format!("  {}  {line}\n", paint.strong(&format!("{name:width$}"))));
+            out.put(format_args!("  {}  {line}\n", paint.strong(&format!("{name:width$}"))));
         }
     }
     out
