@@ -123,8 +123,6 @@ struct State {
     tail: bool,
     /// A conjunction stands right before.
     and: bool,
-    /// The first word is unknown, and may be a verb.
-    strange: bool,
     /// Some word before carries meaning.
     begun: bool,
     reads: Option<Found>,
@@ -153,11 +151,16 @@ impl State {
             None => {}
         }
         match unit.word.verb {
-            None => self.strange |= !self.begun && !unit.word.thing,
+            None if self.is_third_person(units, i) => {
+                if let Some(verb) = singular(&unit.text).and_then(|base| words().word(&base).verb) {
+                    self.read(units, i, unit, verb);
+                }
+            }
+            None => {}
             Some(_) if unit.word.thing && is_namespace(units, i) => {}
             Some(verb) => match verb.says {
                 Says::Changes(_) => self.change(units, i, unit, verb),
-                Says::Reads if verb.group != "queries" || (self.asks_records && units.len() > 1) => {
+                Says::Reads if verb.group != "queries" || self.asks_records => {
                     self.read(units, i, unit, verb);
                 }
                 Says::Nothing if self.draws(units, i, unit) => {
@@ -179,9 +182,19 @@ impl State {
                 }
             },
         }
-        self.strange &= !is_namespace(units, i);
         self.and = false;
         self.begun = true;
+    }
+
+    /// `gets_files`: a verb of reading in the third person opens the name, and no verb follows it.
+    fn is_third_person(&self, units: &[Unit], i: usize) -> bool {
+        let reads = |unit: &Unit| {
+            singular(&unit.text)
+                .and_then(|base| words().word(&base).verb)
+                .is_some_and(|verb| verb.says == Says::Reads)
+        };
+        let next = units.get(i + 1);
+        !self.begun && units.get(i).is_some_and(reads) && next.is_some_and(|next| next.word.verb.is_none())
     }
 
     /// A verb of making whose whole object is a picture of what the arguments hold.
@@ -246,14 +259,15 @@ impl State {
         let clears = match verb.usage {
             Usage::Verb | Usage::Made => true,
             Usage::Both => !self.begun || self.pending.is_none() || last,
+            // Of the words around it alone: what stands further in front may be anybody's prefix.
             Usage::Noun => {
-                let is_thing = |unit: Option<&Unit>| unit.is_some_and(|u| u.word.thing && !is_mark(&u.text));
-                let before_thing = is_thing(units.get(i + 1));
-                // A strange first word may be a verb: of two words before the last, the second is what is listed.
-                let listed = i >= 2 && is_thing(units.get(i - 1));
+                let known = |unit: Option<&Unit>| unit.is_some_and(|unit| unit.word.thing);
+                let noun_before = i.checked_sub(1).is_some_and(|before| known(units.get(before)));
+                let noun_after =
+                    known(units.get(i + 1)) && !units.get(i + 1).is_some_and(|u| is_mark(&u.text));
                 !self.begun
-                    || (self.pending.is_none() && (!self.strange || before_thing))
-                    || (last && (!self.strange || listed))
+                    || (last && noun_before)
+                    || (self.pending.is_none() && (noun_before || noun_after))
             }
             // "post_status" and "email_summary" are orders.
             Usage::Result => {
