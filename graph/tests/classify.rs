@@ -182,6 +182,19 @@ fn changes() {
         ("shut_down_server", Destructive),
         ("sign_up", Write),
         ("HDEL", Destructive),
+        ("DELETES_A_LIST", Destructive),
+        ("removes_user_from_list", Destructive),
+        ("updates_a_list", Write),
+        ("updates_list", Read),
+        ("GETS_DOMAINS", Read),
+        ("deleting_list", Destructive),
+        ("flag_read", Write),
+        ("trash_can_empty", Destructive),
+        ("bump_ttl", Unknown),
+        ("bump_ver", Unknown),
+        ("reticulate_display", Unknown),
+        ("create_purchase_order", Destructive),
+        ("create_blog_post", Destructive),
     ]);
 }
 

@@ -244,7 +244,15 @@ fn a_prefix_never_weakens() {
     for tool in &tools {
         let before = of(tool, &policy).effect.changes();
         let own: String = tool.server.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-        for prefix in ["acme_", "mcp__acme__", "acme.", "server_", "my-tools-", &format!("{own}_"), &format!("mcp__{own}__")] {
+        for prefix in [
+            "acme_",
+            "mcp__acme__",
+            "acme.",
+            "server_",
+            "my-tools-",
+            &format!("{own}_"),
+            &format!("mcp__{own}__"),
+        ] {
             let name = format!("{prefix}{}", tool.definition.name);
             let after =
                 classify(&tool.server, &Definition { name, ..tool.definition.clone() }, None, &policy);

@@ -151,12 +151,7 @@ impl State {
             None => {}
         }
         match unit.word.verb {
-            None if self.is_third_person(units, i) => {
-                if let Some(verb) = singular(&unit.text).and_then(|base| words().word(&base).verb) {
-                    self.read(units, i, unit, verb);
-                }
-            }
-            None => {}
+            None => self.third_person(units, i, unit),
             Some(_) if unit.word.thing && is_namespace(units, i) => {}
             Some(verb) => match verb.says {
                 Says::Changes(_) => self.change(units, i, unit, verb),
@@ -186,15 +181,17 @@ impl State {
         self.begun = true;
     }
 
-    /// `gets_files`: a verb of reading in the third person opens the name, and no verb follows it.
-    fn is_third_person(&self, units: &[Unit], i: usize) -> bool {
-        let reads = |unit: &Unit| {
-            singular(&unit.text)
-                .and_then(|base| words().word(&base).verb)
-                .is_some_and(|verb| verb.says == Says::Reads)
-        };
-        let next = units.get(i + 1);
-        !self.begun && units.get(i).is_some_and(reads) && next.is_some_and(|next| next.word.verb.is_none())
+    /// Opens a name like a sentence: `gets_files`, `updates_a_page`. Elsewhere such words are plurals.
+    fn third_person(&mut self, units: &[Unit], i: usize, unit: &Unit) {
+        let Some(verb) = singular(&unit.text).and_then(|base| words().word(&base).verb) else { return };
+        let Some(next) = units.get(i + 1).filter(|_| !self.begun) else { return };
+        match verb.says {
+            Says::Reads if next.word.verb.is_none() => self.read(units, i, unit, verb),
+            Says::Changes(_) if ["a", "an", "the"].contains(&next.text.as_str()) => {
+                self.change(units, i, unit, Verb { usage: Usage::Verb, ..verb });
+            }
+            _ => {}
+        }
     }
 
     /// A verb of making whose whole object is a picture of what the arguments hold.
@@ -256,6 +253,11 @@ impl State {
             return;
         }
         self.silent = false;
+        // "flag_read" is to flag as read.
+        let marks = |noun: &Found| ["change", "follow"].contains(&noun.verb.group);
+        if unit.text == "read" && last && self.pending.as_ref().is_some_and(marks) {
+            return;
+        }
         let clears = match verb.usage {
             Usage::Verb | Usage::Made => true,
             Usage::Both => !self.begun || self.pending.is_none() || last,
@@ -346,7 +348,10 @@ fn units(folded: &[String]) -> Vec<Unit> {
             let text = rest.get(..length).unwrap_or_default().join(" ");
             let word = match read_as {
                 ReadAs::Word(word) => words().word(word),
-                ReadAs::Noun => NOUN,
+                ReadAs::Noun => {
+                    let last = rest.get(length - 1).map(|word| known(word)).unwrap_or_default();
+                    Word { verb: None, glue: None, thing: true, ..last }
+                }
             };
             units.push(Unit { text, word });
             rest = rest.get(length..).unwrap_or_default();
@@ -378,9 +383,20 @@ fn known(word: &str) -> Word {
     }
     if let Some(one) = singular(word) {
         let one = words().word(&one);
-        return Word { verb: None, glue: None, thing: true, ..one };
+        // What is only ever a verb is one in the third person too: deletes_user.
+        let only_a_verb = |verb: &Verb| {
+            matches!(verb.says, Says::Changes(_)) && matches!(verb.usage, Usage::Verb | Usage::Made)
+        };
+        return Word { verb: one.verb.filter(only_a_verb), glue: None, thing: true, ..one };
     }
-    if word.ends_with("ed") || word.ends_with("ing") {
+    if let Some(stem) = word.strip_suffix("ing") {
+        let base =
+            [stem.to_owned(), format!("{stem}e")].into_iter().find_map(|base| words().word(&base).verb);
+        let changes = |verb: &Verb| matches!(verb.says, Says::Changes(_)) && verb.usage != Usage::Noun;
+        let verb = base.filter(changes).map(|verb| Verb { usage: Usage::Both, ..verb });
+        return Word { verb, ..NOUN };
+    }
+    if word.ends_with("ed") {
         return NOUN;
     }
     if ["ify", "ize", "ise", "yse", "yze", "ate"].iter().any(|end| word.ends_with(end)) {
