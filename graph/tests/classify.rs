@@ -182,6 +182,19 @@ fn changes() {
         ("shut_down_server", Destructive),
         ("sign_up", Write),
         ("HDEL", Destructive),
+        ("DELETES_A_LIST", Destructive),
+        ("removes_user_from_list", Destructive),
+        ("updates_a_list", Write),
+        ("updates_list", Read),
+        ("GETS_DOMAINS", Read),
+        ("deleting_list", Destructive),
+        ("flag_read", Write),
+        ("trash_can_empty", Destructive),
+        ("bump_ttl", Unknown),
+        ("bump_ver", Unknown),
+        ("reticulate_display", Unknown),
+        ("create_purchase_order", Destructive),
+        ("create_blog_post", Destructive),
     ]);
 }
 
@@ -211,7 +224,7 @@ fn silence_changes() {
         ("handle_list", Unknown),
         ("generate_report", Unknown),
         ("summarize_thread", Unknown),
-        ("query", Unknown),
+        ("query", Read),
         ("notifications", Unknown),
         ("sendmail2", Destructive),
         ("xyzzy2000", Unknown),
