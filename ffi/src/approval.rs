@@ -76,8 +76,9 @@ pub unsafe extern "C" fn plangate_approve(
             let decision = decision(caller, approval_id, digest, decider_json, true)?;
             if caller.name_or_null("edited_args_json", edited_args_json)?.is_some() {
                 let message = "arguments cannot be edited in this version; nothing was decided";
-                return Err(Failure::new(PLANGATE_E_NOT_ALLOWED, message)
-                    .help("pass NULL to approve the call as it was shown, or reject it and change the recipe"));
+                return Err(Failure::new(PLANGATE_E_NOT_ALLOWED, message).help(
+                    "pass NULL to approve the call as it was shown, or reject it and change the recipe",
+                ));
             }
             decide(&store, &decision)
         })
@@ -113,10 +114,9 @@ fn decision(
     yes: bool,
 ) -> Result<Decision, Failure> {
     let row = RowId(caller.name("approval_id", row)?.to_owned());
-    let seen: Digest = caller
-        .name("digest", digest)?
-        .parse()
-        .map_err(|e| Failure::argument(format!("`digest`: {e}")).help("pass the `digest` of the row as it was shown"))?;
+    let seen: Digest = caller.name("digest", digest)?.parse().map_err(|e| {
+        Failure::argument(format!("`digest`: {e}")).help("pass the `digest` of the row as it was shown")
+    })?;
     let by = document::person("decider_json", caller.name("decider_json", decider)?)?;
     Ok(Decision { row, seen, by, yes, reason: None })
 }

@@ -63,6 +63,7 @@ pub unsafe extern "C" fn plangate_buf_free(buf: *mut plangate_buf) {
 /// the header: what it points to may be read, or written where it is an out, until the function returns.
 pub(crate) struct Caller(PhantomData<*mut ()>);
 
+#[expect(clippy::unused_self, reason = "to have it is to vouch for the pointers; there is nothing in it")]
 impl Caller {
     /// # Safety
     ///
@@ -73,7 +74,12 @@ impl Caller {
     }
 
     /// A document as (ptr, len). (NULL, 0) is the empty one.
-    pub(crate) fn bytes<'a>(&'a self, what: &str, ptr: *const c_char, len: usize) -> Result<&'a [u8], Failure> {
+    pub(crate) fn bytes<'a>(
+        &'a self,
+        what: &str,
+        ptr: *const c_char,
+        len: usize,
+    ) -> Result<&'a [u8], Failure> {
         if ptr.is_null() {
             return if len == 0 { Ok(&[]) } else { Err(Failure::null(what)) };
         }
@@ -85,7 +91,12 @@ impl Caller {
     }
 
     /// A document as (ptr, len), as text.
-    pub(crate) fn document<'a>(&'a self, what: &str, ptr: *const c_char, len: usize) -> Result<&'a str, Failure> {
+    pub(crate) fn document<'a>(
+        &'a self,
+        what: &str,
+        ptr: *const c_char,
+        len: usize,
+    ) -> Result<&'a str, Failure> {
         utf8(what, self.bytes(what, ptr, len)?)
     }
 
@@ -95,7 +106,11 @@ impl Caller {
     }
 
     /// A C string that may be null.
-    pub(crate) fn name_or_null<'a>(&'a self, what: &str, ptr: *const c_char) -> Result<Option<&'a str>, Failure> {
+    pub(crate) fn name_or_null<'a>(
+        &'a self,
+        what: &str,
+        ptr: *const c_char,
+    ) -> Result<Option<&'a str>, Failure> {
         if ptr.is_null() {
             return Ok(None);
         }
@@ -113,7 +128,8 @@ impl Caller {
         let known = size_of::<T>();
         if !T::SIZES.contains(&size) && size < known {
             let sizes: Vec<String> = T::SIZES.iter().map(ToString::to_string).collect();
-            let message = format!("`{what}.size` is {size}; it must be sizeof({what}): {}", sizes.join(" or "));
+            let message =
+                format!("`{what}.size` is {size}; it must be sizeof({what}): {}", sizes.join(" or "));
             return Err(Failure::argument(message));
         }
         // SAFETY: the caller says that so many bytes are there.
@@ -206,6 +222,7 @@ impl Text<'_> {
 
 fn utf8<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a str, Failure> {
     std::str::from_utf8(bytes).map_err(|e| {
-        Failure::argument(format!("`{what}` is not UTF-8 from byte {} on", e.valid_up_to())).help("pass it as UTF-8")
+        Failure::argument(format!("`{what}` is not UTF-8 from byte {} on", e.valid_up_to()))
+            .help("pass it as UTF-8")
     })
 }

@@ -37,6 +37,8 @@ struct Calls {
 /// A call that somebody waits for.
 struct Open {
     answer: Option<Answer>,
+    /// The run has cancelled it.
+    stopped: bool,
     cancel: Cancel,
     bell: Arc<Condvar>,
 }
@@ -63,7 +65,7 @@ impl Ticket {
     pub(crate) fn new(cancel: &Cancel) -> Ticket {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let bell = Arc::new(Condvar::new());
-        let open = Open { answer: None, cancel: cancel.clone(), bell: Arc::clone(&bell) };
+        let open = Open { answer: None, stopped: false, cancel: cancel.clone(), bell: Arc::clone(&bell) };
         out().open.insert(number, open);
         Ticket { number, cancel: cancel.clone(), bell }
     }
@@ -73,21 +75,16 @@ impl Ticket {
         out().open.remove(&self.number)?.answer
     }
 
-    /// Waits for the answer of a read: until its deadline, or a cancel. After that an answer finds nothing.
+    /// Waits for the answer of a read until nobody wants it any more: its deadline, or a cancel. After that an answer finds
+    /// nothing.
     pub(crate) fn of_read(self) -> Option<Answer> {
-        let bell = Arc::clone(&self.bell);
-        self.cancel.on_cancel(move || {
-            // Nobody who is about to sleep misses it.
-            drop(out());
-            bell.notify_all();
-        });
-        self.wait(Cancel::is_cancelled).open.remove(&self.number)?.answer
+        self.wait(|open| open.stopped).open.remove(&self.number)?.answer
     }
 
     /// Waits for the answer of a call that changes something until its deadline: a cancel asks the host to stop, and what
     /// it did is still to be heard. After the deadline an answer is recorded under the claim.
     pub(crate) fn of_effect(self, store: &Weak<Store>, claim: Claim) -> Option<Answer> {
-        let mut calls = self.wait(|cancel| cancel.deadline().is_some_and(|at| Instant::now() >= at));
+        let mut calls = self.wait(|open| open.stopped && open.is_past());
         let answer = calls.open.remove(&self.number)?.answer;
         if answer.is_none() {
             while calls.late.len() >= MOST_LATE {
@@ -98,21 +95,34 @@ impl Ticket {
         answer
     }
 
-    fn wait(&self, over: impl Fn(&Cancel) -> bool) -> MutexGuard<'static, Calls> {
+    /// Sleeps until it is answered or over.
+    fn wait(&self, over: impl Fn(&Open) -> bool) -> MutexGuard<'static, Calls> {
+        let (number, bell) = (self.number, Arc::clone(&self.bell));
+        self.cancel.on_cancel(move || {
+            if let Some(open) = out().open.get_mut(&number) {
+                open.stopped = true;
+            }
+            bell.notify_all();
+        });
         let mut calls = out();
         loop {
-            let answered = calls.open.get(&self.number).is_none_or(|open| open.answer.is_some());
-            if answered || over(&self.cancel) {
+            let Some(open) = calls.open.get(&self.number) else { return calls };
+            if open.answer.is_some() || over(open) {
                 return calls;
             }
-            calls = match self.cancel.deadline() {
-                Some(at) => {
-                    let left = at.saturating_duration_since(Instant::now());
-                    self.bell.wait_timeout(calls, left).unwrap_or_else(PoisonError::into_inner).0
-                }
+            // The run cancels the call at its deadline; one that was cancelled before is waited for until then.
+            let left = self.cancel.deadline().map(|at| at.saturating_duration_since(Instant::now()));
+            calls = match left.filter(|left| open.stopped && !left.is_zero()) {
+                Some(left) => self.bell.wait_timeout(calls, left).unwrap_or_else(PoisonError::into_inner).0,
                 None => self.bell.wait(calls).unwrap_or_else(PoisonError::into_inner),
             };
         }
+    }
+}
+
+impl Open {
+    fn is_past(&self) -> bool {
+        self.cancel.deadline().is_some_and(|at| Instant::now() >= at)
     }
 }
 
@@ -174,7 +184,8 @@ pub unsafe extern "C" fn plangate_answer(
 #[unsafe(no_mangle)]
 pub extern "C" fn plangate_cancelled(call: u64) -> i32 {
     quietly(1, || {
-        let cancel = out().open.get(&call).filter(|open| open.answer.is_none()).map(|open| open.cancel.clone());
+        let cancel =
+            out().open.get(&call).filter(|open| open.answer.is_none()).map(|open| open.cancel.clone());
         i32::from(cancel.is_none_or(|cancel| cancel.is_cancelled()))
     })
 }

@@ -217,10 +217,16 @@ impl From<StoreError> for Failure {
                 Details { state: Some(state), by: Some(by), at: at.map(|at| at.0), ..Details::default() },
             ),
             StoreError::Cancelled => (PLANGATE_E_CANCELLED, Details::default()),
-            StoreError::Expired { at } => (PLANGATE_E_EXPIRED, Details { at: Some(at.0), ..Details::default() }),
+            StoreError::Expired { at } => {
+                (PLANGATE_E_EXPIRED, Details { at: Some(at.0), ..Details::default() })
+            }
             StoreError::Changed { stored, seen } => (
                 PLANGATE_E_CHANGED,
-                Details { stored: Some(stored.to_string()), seen: Some(seen.to_string()), ..Details::default() },
+                Details {
+                    stored: Some(stored.to_string()),
+                    seen: Some(seen.to_string()),
+                    ..Details::default()
+                },
             ),
             StoreError::NotAllowed(_) => (PLANGATE_E_NOT_ALLOWED, Details::default()),
             StoreError::InFlight { until } => {

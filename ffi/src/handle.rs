@@ -43,9 +43,10 @@ pub(crate) fn look_up<H: Handle>(handle: *const H) -> Result<Arc<H::Of>, Failure
         return Err(Failure::null(H::NAME));
     }
     let table = H::table().0.read().unwrap_or_else(PoisonError::into_inner);
-    table.get(&handle.addr()).cloned().ok_or_else(|| {
-        Failure::argument(format!("`{}` is no handle of this library, or was freed", H::NAME))
-    })
+    table
+        .get(&handle.addr())
+        .cloned()
+        .ok_or_else(|| Failure::argument(format!("`{}` is no handle of this library, or was freed", H::NAME)))
 }
 
 /// Frees a handle. Null, and one that was freed, are nothing.

@@ -52,7 +52,8 @@ pub unsafe extern "C" fn plangate_compile(
             let out = caller.out("out", out)?;
             let recipe = caller.document("recipe", recipe, recipe_len)?;
             let catalog = document::catalog(caller.document("catalog_json", catalog_json, catalog_len)?)?;
-            let policy = document::policy(caller.document("policy_toml", policy_toml, policy_len)?, &catalog)?;
+            let policy =
+                document::policy(caller.document("policy_toml", policy_toml, policy_len)?, &catalog)?;
             let compiled = compile(recipe, &Options::new(&catalog, &policy));
             let Some(plan) = compiled.plan else {
                 return Err(Failure::diagnostics(recipe, compiled.diagnostics));
@@ -85,8 +86,10 @@ pub unsafe extern "C" fn plangate_plan_load(
             let out = caller.out("out", out)?;
             let actions = caller.document("actions_json", actions_json, len)?;
             let catalog = document::catalog(caller.document("catalog_json", catalog_json, catalog_len)?)?;
-            let policy = document::policy(caller.document("policy_toml", policy_toml, policy_len)?, &catalog)?;
-            let plan = Plan::from_json(actions).map_err(|e| Failure::refused("the plan cannot be read", &e))?;
+            let policy =
+                document::policy(caller.document("policy_toml", policy_toml, policy_len)?, &catalog)?;
+            let plan =
+                Plan::from_json(actions).map_err(|e| Failure::refused("the plan cannot be read", &e))?;
             out.set(verified(plan, &catalog, &policy)?);
             Ok(PLANGATE_OK)
         })

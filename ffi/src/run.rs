@@ -15,9 +15,7 @@ use crate::guard::boundary;
 use crate::handle;
 use crate::host::{Host, plangate_host};
 use crate::plan::plangate_plan;
-use crate::status::{
-    PLANGATE_E_CANCELLED, PLANGATE_FAILED, PLANGATE_OK, PLANGATE_PARKED, plangate_status,
-};
+use crate::status::{PLANGATE_E_CANCELLED, PLANGATE_FAILED, PLANGATE_OK, PLANGATE_PARKED, plangate_status};
 use crate::store::{Kept, Store, plangate_store};
 use crate::tools::{HostTools, HostWriter};
 use crate::view;

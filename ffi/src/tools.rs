@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::sync::Weak;
+use std::time::Instant;
 
 use plangate_approval::{Outcome, Permit};
 use plangate_executor::{Cancel, ReadError, Sentence, Tools, Writer};
@@ -51,7 +52,9 @@ impl Tools for HostTools {
             if returned == PLANGATE_LATER { ticket.of_effect(&self.store, claim) } else { ticket.taken() };
         match answer {
             Some(answer) => answer.outcome(),
-            None if returned == PLANGATE_LATER => Outcome::Unknown("no answer before the deadline".to_owned()),
+            None if returned == PLANGATE_LATER => {
+                Outcome::Unknown("no answer before the deadline".to_owned())
+            }
             None => Outcome::Unknown(no_answer(returned)),
         }
     }
@@ -76,13 +79,25 @@ impl Writer for HostWriter {
 
 fn read(callback: Callback, name: &CStr, args: &[u8], cancel: &Cancel) -> Result<Value, ReadError> {
     let args = c_string(args).map_err(ReadError::Failed)?;
+    let made = Instant::now();
     let ticket = Ticket::new(cancel);
     let returned = callback.call(ticket.number, name, &args, c"");
     let answer: Option<Answer> = if returned == PLANGATE_LATER { ticket.of_read() } else { ticket.taken() };
     match answer {
         Some(answer) => answer.result(),
-        None if returned == PLANGATE_LATER => Err(ReadError::Cancelled),
+        None if returned == PLANGATE_LATER => Err(over(cancel, made)),
         None => Err(ReadError::Failed(no_answer(returned))),
+    }
+}
+
+/// Why nobody waits for a read any more.
+fn over(cancel: &Cancel, made: Instant) -> ReadError {
+    match cancel.deadline().filter(|at| *at <= Instant::now()) {
+        Some(at) => {
+            let waited = at.saturating_duration_since(made).as_millis();
+            ReadError::TimedOut(u64::try_from(waited).unwrap_or(u64::MAX))
+        }
+        None => ReadError::Cancelled,
     }
 }
 
@@ -92,7 +107,8 @@ fn name(server: &str, tool: &str) -> Result<CString, String> {
 
 /// Canonical JSON holds no NUL; a tool's name may.
 fn c_string(bytes: &[u8]) -> Result<CString, String> {
-    CString::new(bytes).map_err(|e| format!("not sent: byte {} is a NUL, which no C string holds", e.nul_position()))
+    CString::new(bytes)
+        .map_err(|e| format!("not sent: byte {} is a NUL, which no C string holds", e.nul_position()))
 }
 
 fn object<const N: usize>(members: [(&str, Value); N]) -> Value {

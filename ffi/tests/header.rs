@@ -15,7 +15,9 @@ fn generated() -> String {
     let config = cbindgen::Config::from_file(folder().join("cbindgen.toml")).unwrap();
     let mut builder = cbindgen::Builder::new().with_config(config);
     // In the order in which the header reads well.
-    for module in ["version", "status", "caller", "plan", "store", "calls", "host", "run", "events", "approval"] {
+    for module in
+        ["version", "status", "caller", "plan", "store", "calls", "host", "run", "events", "approval"]
+    {
         builder = builder.with_src(folder().join(format!("src/{module}.rs")));
     }
     let mut header = Vec::new();
@@ -81,12 +83,19 @@ fn every_exported_function_goes_through_the_boundary() {
         for function in source.split("#[unsafe(no_mangle)]").skip(1) {
             seen += 1;
             let body = function.split_once("{\n").expect("a function").1.split("\n}\n").next().unwrap();
-            let first: Vec<&str> =
-                body.lines().map(str::trim).filter(|line| !line.starts_with("//") && *line != "unsafe {").collect();
+            let first: Vec<&str> = body
+                .lines()
+                .map(str::trim)
+                .filter(|line| !line.starts_with("//") && *line != "unsafe {")
+                .collect();
             let enters = |line: &str| line.starts_with("boundary(") || line.starts_with("quietly(");
             // A constant cannot panic.
             let constant = first.len() == 1;
-            assert!(constant || first.first().is_some_and(|line| enters(line)), "{}: {first:?}", path.display());
+            assert!(
+                constant || first.first().is_some_and(|line| enters(line)),
+                "{}: {first:?}",
+                path.display()
+            );
         }
     }
     assert_eq!(seen, 24);

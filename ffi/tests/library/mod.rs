@@ -3,8 +3,14 @@
 use std::path::PathBuf;
 
 /// The shared library.
-pub fn shared() -> PathBuf {
+pub(crate) fn shared() -> PathBuf {
     beside("libplangate.so")
+}
+
+/// The static library.
+#[allow(dead_code, reason = "not every test links it")]
+pub(crate) fn archive() -> PathBuf {
+    beside("libplangate.a")
 }
 
 fn beside(name: &str) -> PathBuf {
