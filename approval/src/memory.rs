@@ -36,6 +36,8 @@ struct Kept {
     rows: Vec<Stored>,
     row_at: HashMap<RowId, usize>,
     rows_of: HashMap<RunId, Vec<usize>>,
+    /// The rows of each node of a run.
+    asks: HashMap<RunId, HashMap<String, Vec<usize>>>,
     events: Vec<Event>,
     dead: HashSet<Holder>,
 }
@@ -226,6 +228,7 @@ impl Kept {
             rows: Vec::new(),
             row_at: HashMap::new(),
             rows_of: HashMap::new(),
+            asks: HashMap::new(),
             events: Vec::new(),
             dead: HashSet::new(),
         }
@@ -333,7 +336,9 @@ impl Tables for Locked<'_> {
     }
 
     fn stored_at(&mut self, run: &RunId, node: &str, ask: u32) -> Result<Option<Stored>, StoreError> {
-        Ok(self.kept.rows_of(run).find(|s| s.row.node == node && s.row.ask == ask).cloned())
+        let asks = self.kept.asks.get(run).and_then(|nodes| nodes.get(node));
+        let rows = asks.into_iter().flatten().filter_map(|at| self.kept.rows.get(*at));
+        Ok(rows.rev().find(|s| s.row.ask == ask).cloned())
     }
 
     fn open_rows(&mut self, run: &RunId, states: OpenStates) -> Result<Vec<Stored>, StoreError> {
@@ -344,6 +349,8 @@ impl Tables for Locked<'_> {
         let at = self.kept.rows.len();
         self.kept.row_at.insert(row.row.id.clone(), at);
         self.kept.rows_of.entry(row.row.run.clone()).or_default().push(at);
+        let asks = self.kept.asks.entry(row.row.run.clone()).or_default();
+        asks.entry(row.row.node.clone()).or_default().push(at);
         self.kept.rows.push(row.clone());
         Ok(())
     }

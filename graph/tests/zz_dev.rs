@@ -49,7 +49,7 @@ fn dev() {
                     .or_default() += 1;
                 let bad = (label == "read") == c.effect.changes()
                     || (label == "destructive" && c.effect == Effect::Write);
-                if bad && !quiet && schema && !trust {
+                if bad && !quiet && schema && trust == std::env::var("TRUST").is_ok() {
                     println!(
                         "{} {} -> {} | {} | {} | {:?} | {} | {}",
                         &row["sample"].as_str().unwrap()[..1],
@@ -78,6 +78,27 @@ fn dev() {
                     );
                 }
             }
+        }
+    }
+}
+#[test]
+fn flip() {
+    let file = std::env::var("DEV_FILE").unwrap();
+    let policy = Policy::from_toml("[[trust]]\nserver = \"*\"\n").unwrap();
+    for line in std::fs::read_to_string(&file).unwrap().lines() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        let mut d = definition(&row, true);
+        d.annotations = Value::from(serde_json::json!({"readOnlyHint": true}));
+        let c = classify(row["server"].as_str().unwrap(), &d, None, &policy);
+        if row["label"] != "read" && !c.effect.changes() {
+            println!(
+                "LOST {} | {} | {} | {} | {}",
+                row["label"],
+                row["server"],
+                d.name,
+                c.evidence[0].says,
+                d.description.chars().take(90).collect::<String>()
+            );
         }
     }
 }

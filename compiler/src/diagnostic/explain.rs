@@ -48,7 +48,7 @@ mod tests {
     }
 
     fn is_ours(code: &str) -> bool {
-        code.starts_with('R') && !code.starts_with("R03")
+        ["R00", "R01", "R02"].iter().any(|ours| code.starts_with(ours))
     }
 
     #[test]

@@ -7,10 +7,11 @@ use super::Parser;
 use super::lines::Line;
 use crate::characters::shown;
 use crate::diagnostic::{Finding, code};
-use crate::grammar::{self, Shape};
+use crate::grammar;
 use crate::recipe::{Arg, Input, Name};
 use crate::source::Place;
 use crate::suggest::Suggester;
+use crate::tokens::Shape;
 
 const KINDS: [(&str, InputKind); 4] = [
     ("text", InputKind::Text),

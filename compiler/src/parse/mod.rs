@@ -3,6 +3,7 @@
 mod arguments;
 mod blocks;
 mod checks;
+mod headers;
 mod inputs;
 mod json;
 mod lines;

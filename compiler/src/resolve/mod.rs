@@ -12,10 +12,10 @@ use plangate_graph::template::{Part, Template};
 use plangate_graph::{Catalog, Digest};
 
 use crate::diagnostic::{Finding, Severity, code};
-use crate::grammar::TestWord;
 use crate::recipe::{Body, Item, Recipe, Settings};
 use crate::source::{Place, Source};
 use crate::suggest::Suggester;
+use crate::tokens::TestWord;
 use names::{Named, Names};
 
 /// A resolved recipe.

@@ -51,10 +51,29 @@ fn verbs(text: &str) -> Vec<Found> {
             })
             .unwrap_or_default();
     }
-    match opening(first_sentence(rest), false) {
+    let first = first_sentence(rest);
+    let mut found = match opening(first, false) {
         Opening::Changes(found) => found,
         Opening::Reads | Opening::Unclear => Vec::new(),
+    };
+    found.extend(later_sentences(rest.get(first.len()..).unwrap_or_default()));
+    found
+}
+
+/// Verbs in the third person that open a later sentence: "Gets the file. Creates a public link."
+fn later_sentences(text: &str) -> Vec<Found> {
+    let mut found = Vec::new();
+    let sentences = text.split(['.', '\n', ';', '!']).map(str::trim_start);
+    for word in sentences.filter_map(|s| s.split(|c: char| !c.is_alphanumeric()).next()) {
+        if let Some(form) = form(word)
+            && form.third_person
+            && matches!(form.verb.says, Says::Changes(effect) if effect != Effect::Unknown)
+            && matches!(form.verb.usage, Usage::Verb | Usage::Made)
+        {
+            found.push(form.found(word));
+        }
     }
+    found
 }
 
 /// How a sentence opens.
@@ -144,7 +163,11 @@ impl Form {
         let article = rest.first().is_some_and(|next| ARTICLES.contains(next));
         match self.verb.usage {
             Usage::Verb | Usage::Made => true,
-            Usage::Both => self.third_person || article,
+            // "Moves the page", not "Releases of a project".
+            Usage::Both => {
+                let noun = rest.first().is_some_and(|next| ["of", "in", "for", "by"].contains(next));
+                article || (self.third_person && !noun)
+            }
             Usage::Noun => article,
             Usage::Result => false,
         }
@@ -160,13 +183,14 @@ fn form(word: &str) -> Option<Form> {
     if let Some(verb) = known(word) {
         return Some(Form { verb, third_person: false });
     }
-    let stem = word.strip_suffix('s')?;
-    let bases = [
-        Some(stem.to_owned()),
-        stem.strip_suffix("ie").map(|s| format!("{s}y")),
-        stem.strip_suffix('e').map(str::to_owned),
-    ];
-    let verb = bases.into_iter().flatten().find_map(|base| known(&base))?;
+    let english = word.strip_suffix('s').into_iter().flat_map(|stem| {
+        let y = stem.strip_suffix("ie").map(|s| format!("{s}y"));
+        [Some(stem.to_owned()), y, stem.strip_suffix('e').map(str::to_owned)]
+    });
+    // Elimina, supprime; elimina (eliminare); löscht, sendet.
+    let others = [Some(format!("{word}r")), Some(format!("{word}re"))];
+    let german = word.strip_suffix('t').into_iter().flat_map(|s| [Some(format!("{s}en")), Some(format!("{s}n"))]);
+    let verb = english.chain(others).chain(german).flatten().find_map(|base| known(&base))?;
     Some(Form { verb, third_person: true })
 }
 
@@ -180,7 +204,7 @@ fn unspaced_opening(sentence: &str, strict: bool) -> Opening {
         .strokes()
         .iter()
         .filter_map(|stroke| Some((head.find(&stroke.text)?, stroke)))
-        .filter(|(at, _)| !strict || *at == 0)
+        .filter(|(at, stroke)| (!strict || *at == 0) && is_definite(stroke.verb.says))
         .min_by_key(|(at, stroke)| (*at, std::cmp::Reverse(stroke.text.len())));
     match first {
         Some((_, stroke)) => match stroke.verb.says {
@@ -194,6 +218,11 @@ fn unspaced_opening(sentence: &str, strict: bool) -> Opening {
     }
 }
 
+/// Whether a verb says for certain what is done; to call, to request and to manage do not.
+fn is_definite(says: Says) -> bool {
+    !matches!(says, Says::Nothing | Says::Changes(Effect::Unknown))
+}
+
 /// Phrases that warn, unless the sentence says that it is not so.
 fn warnings(place: &str, text: &str) -> Vec<Signal> {
     let mut signals: Vec<Signal> = Vec::new();
@@ -203,7 +232,11 @@ fn warnings(place: &str, text: &str) -> Vec<Signal> {
         let before = text.get(..at).unwrap_or_default();
         let clause = before.rsplit(['.', '\n', ';', ',', '。', '，']).next().unwrap_or_default();
         let denied = clause.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|w| DENIALS.contains(&w));
-        let effect = if *group == "file" { Effect::Write } else { Effect::Destructive };
+        let effect = match *group {
+            "file" => Effect::Write,
+            "code" => Effect::Unknown,
+            _ => Effect::Destructive,
+        };
         let code = format!("{place}-warns-{group}");
         if !denied && !signals.iter().any(|signal| signal.evidence.code == code) {
             signals.push(Signal::raises(code, format!("{sentence} ({place} {phrase:?})"), effect));

@@ -131,6 +131,8 @@ struct State {
     /// `reads` is the last word that carries meaning.
     closed: bool,
     changes: Vec<Found>,
+    /// What a verb that says nothing does it with, where that is money: `make_payment`.
+    payment: Option<Found>,
     /// The first noun that would be a verb of change if no word of reading made it a noun.
     pending: Option<Found>,
 }
@@ -155,11 +157,22 @@ impl State {
             Some(_) if unit.word.thing && is_namespace(units, i) => {}
             Some(verb) => match verb.says {
                 Says::Changes(_) => self.change(units, i, unit, verb),
-                Says::Reads if verb.group != "queries" || self.asks_records => {
-                    self.read(units, i, unit, verb)
+                Says::Reads if verb.group != "queries" || (self.asks_records && units.len() > 1) => {
+                    self.read(units, i, unit, verb);
+                }
+                Says::Nothing if self.draws(units, i, unit) => {
+                    self.read(
+                        units,
+                        i,
+                        unit,
+                        Verb { says: Says::Reads, group: "draws", sentence: "draws", ..verb },
+                    );
                 }
                 Says::Reads | Says::Nothing => {
                     if self.and || (!self.tail && self.reading == Before::Nothing) {
+                        if !self.silent && !self.changing {
+                            self.payment = object(verb, units, i);
+                        }
                         self.silent = true;
                         self.silent_noun = unit.word.thing && !self.and;
                     }
@@ -171,17 +184,32 @@ impl State {
         self.begun = true;
     }
 
+    /// A verb of making whose whole object is a picture of what the arguments hold.
+    fn draws(&self, units: &[Unit], i: usize, unit: &Unit) -> bool {
+        let after = units.get(i + 1..).unwrap_or_default();
+        self.asks_records
+            && ["generate", "render", "draw", "visualize"].contains(&unit.text.as_str())
+            && after.iter().all(|unit| unit.word.glue.is_none())
+            && head(after).is_some_and(|made| made.word.picture)
+    }
+
     fn change(&mut self, units: &[Unit], i: usize, unit: &Unit, verb: Verb) {
         let names_a_record = units.get(i + 1).is_some_and(|next| next.word.record);
         let is_noun = match verb.usage {
-            Usage::Verb | Usage::Made => self.reading == Before::Sure && names_a_record,
+            Usage::Verb | Usage::Made => {
+                let named = head(units.get(i + 1..).unwrap_or_default());
+                self.reading == Before::Sure && named.is_some_and(|named| named.word.record)
+            }
             Usage::Both => {
                 self.tail
                     || self.changing
                     || self.reading == Before::Sure
                     || (self.reading == Before::Maybe && names_a_record)
             }
-            Usage::Noun | Usage::Result => self.tail || self.changing || self.reading != Before::Nothing,
+            Usage::Noun | Usage::Result => {
+                let object = self.silent && !self.silent_noun && !unit.word.money;
+                self.tail || self.changing || object || self.reading != Before::Nothing
+            }
         };
         if is_noun && !self.and {
             return;
@@ -193,30 +221,47 @@ impl State {
         }
         self.changing = true;
         self.changes.push(found);
-        self.changes.extend(object(verb, units.get(i + 1..).unwrap_or_default()));
+        self.changes.extend(object(verb, units, i));
     }
 
     fn read(&mut self, units: &[Unit], i: usize, unit: &Unit, verb: Verb) {
         if self.tail || self.changing {
             return;
         }
-        // After a noun that could be a verb, a verb of reading shows that it is a noun: plan_get.
-        if self.silent && !(self.silent_noun && verb.usage == Usage::Verb) {
+        let object = head(units.get(i + 1..).unwrap_or_default());
+        let last = object.is_none();
+        // To analyze a query may be to run it.
+        if verb.group == "computes"
+            && !self.asks_records
+            && object.is_some_and(|o| ["query", "sql"].contains(&o.text.as_str()))
+        {
+            self.silent = true;
+            return;
+        }
+        // After a noun that could be a verb, a verb of reading shows that it is a noun: plan_get, package_search.
+        if self.silent && !(self.silent_noun && (verb.usage == Usage::Verb || last)) {
             return;
         }
         self.silent = false;
-        let last = head(units.get(i + 1..).unwrap_or_default()).is_none();
         let clears = match verb.usage {
             Usage::Verb | Usage::Made => true,
             Usage::Both => !self.begun || self.pending.is_none() || last,
             Usage::Noun => {
-                let object = units.get(i + 1).is_some_and(|next| next.word.thing && !is_mark(&next.text));
+                let is_thing = |unit: Option<&Unit>| unit.is_some_and(|u| u.word.thing && !is_mark(&u.text));
+                let before_thing = is_thing(units.get(i + 1));
+                // A strange first word may be a verb: of two words before the last, the second is what is listed.
+                let listed = i >= 2 && is_thing(units.get(i - 1));
                 !self.begun
-                    || (self.pending.is_none() && !self.strange)
-                    || (self.pending.is_none() && object)
-                    || (last && !self.strange)
+                    || (self.pending.is_none() && (!self.strange || before_thing))
+                    || (last && (!self.strange || listed))
             }
-            Usage::Result => last,
+            // "post_status" and "email_summary" are orders.
+            Usage::Result => {
+                last && self
+                    .pending
+                    .as_ref()
+                    .is_none_or(|noun| !["send", "publish"].contains(&noun.verb.group))
+            }
         };
         if !clears {
             return;
@@ -238,14 +283,18 @@ impl State {
         {
             self.changes.push(noun);
         }
+        if self.silent && self.changes.is_empty() {
+            self.changes.extend(self.payment.take());
+        }
         let clears = self.changes.is_empty() && !self.silent;
         Reading { changes: self.changes, reads: self.reads.filter(|_| clears) }
     }
 }
 
 /// What is made or changed, where that says more than the verb: a message, an order.
-fn object(verb: Verb, after: &[Unit]) -> Option<Found> {
-    let object = head(after)?;
+fn object(verb: Verb, units: &[Unit], i: usize) -> Option<Found> {
+    let before = || head(units.get(..i).unwrap_or_default());
+    let object = head(units.get(i + 1..).unwrap_or_default()).or_else(before)?;
     let (group, sentence) = match verb.usage {
         _ if object.word.money => ("money", "spends or moves money"),
         Usage::Made if object.word.people => ("people", "reaches people"),
@@ -295,7 +344,8 @@ fn units(folded: &[String]) -> Vec<Unit> {
     units
 }
 
-const NOUN: Word = Word { verb: None, glue: None, thing: true, people: false, money: false, record: false };
+const NOUN: Word =
+    Word { verb: None, glue: None, thing: true, people: false, money: false, picture: false, record: false };
 
 /// What is known about a word, also where it is a form of a listed one or made of it.
 fn known(word: &str) -> Word {
@@ -314,7 +364,7 @@ fn known(word: &str) -> Word {
     }
     if let Some(one) = singular(word) {
         let one = words().word(&one);
-        return Word { people: one.people, money: one.money, record: one.record, ..NOUN };
+        return Word { verb: None, glue: None, thing: true, ..one };
     }
     if word.ends_with("ed") || word.ends_with("ing") {
         return NOUN;

@@ -1,6 +1,6 @@
 //! The word lists, read once: what each word of a name or of a description stands for.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use super::Effect;
@@ -69,6 +69,8 @@ pub(super) struct Word {
     pub(super) people: bool,
     /// To change one is to move money.
     pub(super) money: bool,
+    /// It is a picture of what is given.
+    pub(super) picture: bool,
     /// It is a record of something that was done, or a rule about it.
     pub(super) record: bool,
 }
@@ -94,8 +96,8 @@ pub(super) enum ReadAs {
 /// All lists.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    words: HashMap<String, Word>,
-    phrases: HashMap<String, Vec<(Vec<String>, ReadAs)>>,
+    by_text: HashMap<String, Word>,
+    phrases: BTreeMap<String, Vec<(Vec<String>, ReadAs)>>,
     strokes: Vec<Stroke>,
     arguments: HashMap<String, &'static str>,
     warnings: Vec<(&'static str, &'static str, &'static str)>,
@@ -125,7 +127,7 @@ pub(super) fn words() -> &'static Words {
 impl Words {
     /// A word in folded form (see [`fold`]).
     pub(super) fn word(&self, folded: &str) -> Word {
-        self.words.get(folded).copied().unwrap_or_default()
+        self.by_text.get(folded).copied().unwrap_or_default()
     }
 
     /// The longest phrase that these folded words begin with: how many words it takes, and what it is read as.
@@ -165,15 +167,16 @@ impl Words {
                 if row.column == "han" {
                     lists.strokes.push(Stroke { text: fold(row.word), verb });
                 } else {
-                    lists.words.entry(fold(row.word)).or_default().verb = Some(verb);
+                    lists.by_text.entry(fold(row.word)).or_default().verb = Some(verb);
                 }
             }
         }
         for row in rows(NOUNS) {
-            let word = lists.words.entry(fold(row.word)).or_default();
+            let word = lists.by_text.entry(fold(row.word)).or_default();
             word.thing = true;
             word.people |= row.group == "people";
             word.money |= row.group == "money";
+            word.picture |= row.group == "picture";
             word.record |= row.group == "record";
         }
         for row in rows(GLUE) {
@@ -182,7 +185,7 @@ impl Words {
                 "of" => Glue::Of,
                 _ => Glue::How,
             };
-            lists.words.entry(fold(row.word)).or_default().glue = Some(glue);
+            lists.by_text.entry(fold(row.word)).or_default().glue = Some(glue);
         }
         for (left, right) in phrase_rows() {
             let mut left = left.split_whitespace().map(fold);

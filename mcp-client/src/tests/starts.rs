@@ -94,6 +94,26 @@ fn a_program_that_is_not_there() {
 }
 
 #[test]
+fn who_waits_for_a_start_that_fails_does_not_start_again() {
+    if no_python() {
+        return;
+    }
+    let servers = Servers::faulty(&["--start", "hang"]).startup_timeout(Duration::from_millis(800));
+    let tools = servers.start().tools;
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                let error = tools.connect("s", &super::within(Duration::from_secs(20))).unwrap_err();
+                assert!(error.to_string().starts_with("server \"s\" was not ready within 0.8 s"), "{error}");
+            });
+        }
+    });
+    let starts = servers.groups().len();
+    assert!((2..=3).contains(&starts), "started {starts} times");
+    servers.assert_gone();
+}
+
+#[test]
 fn lists_of_all_kinds() {
     if no_python() {
         return;
