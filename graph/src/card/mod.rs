@@ -4,6 +4,7 @@
 //! It names every call, says of each argument whether it is fixed, set when the run starts or known when asked, and says
 //! where the run will stop and why.
 
+mod html;
 mod lines;
 mod markdown;
 mod mermaid;
