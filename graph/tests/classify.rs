@@ -79,6 +79,9 @@ fn verbs_of_reading() {
         ("reverse_geocode", Read),
         ("hgetall", Read),
         ("convert_currency", Read),
+        ("multiply", Read),
+        ("current_time", Read),
+        ("exchange_rate", Read),
         ("is_valid_iban", Read),
         ("file_exists", Read),
     ]);
@@ -88,6 +91,9 @@ fn verbs_of_reading() {
 fn verbs_last_and_dotted() {
     names(&[
         ("users_list", Read),
+        ("deploy_plan_get", Read),
+        ("deploy_and_get", Destructive),
+        ("update_get_status", Write),
         ("message_list", Read),
         ("issue_read", Read),
         ("web_search", Read),
