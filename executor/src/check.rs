@@ -120,9 +120,15 @@ mod tests {
 
     #[test]
     fn empty_is_nothing_in_it() {
-        for (text, empty) in
-            [("null", true), ("\"\"", true), ("[]", true), ("{}", true), ("0", false), ("false", false), ("[0]", false)]
-        {
+        for (text, empty) in [
+            ("null", true),
+            ("\"\"", true),
+            ("[]", true),
+            ("{}", true),
+            ("0", false),
+            ("false", false),
+            ("[0]", false),
+        ] {
             assert_eq!(holds(&json(text), &Test::IsEmpty), Ok(empty), "{text}");
             assert_eq!(holds(&json(text), &Test::IsNotEmpty), Ok(!empty), "{text}");
         }
@@ -137,7 +143,9 @@ mod tests {
         assert!(!is("\"1\"", "1") && !is("[1]", "[1,1]") && !is(r#"{"a":1}"#, r#"{"b":1}"#));
         let greater = |a, b| holds(&json(a), &Test::Greater(json(b))).unwrap();
         assert!(greater("12345678901234567890124", "12345678901234567890123"));
-        assert!(greater("10", "9.99") && greater("-1", "-2") && greater("0.02", "0.009") && greater("1", "-5"));
+        assert!(
+            greater("10", "9.99") && greater("-1", "-2") && greater("0.02", "0.009") && greater("1", "-5")
+        );
         assert!(!greater("1", "1.0") && !greater("0", "1e-400") && greater("1e99999999999999999999", "5"));
         assert!(holds(&json("2"), &Test::Less(json("10"))).unwrap());
     }

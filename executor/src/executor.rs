@@ -4,9 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use plangate_approval::storage::{LeaseAnswer, ParkAnswer};
-use plangate_approval::{
-    Approvals, Lease, NewRun, Person, Row, RowState, Run, RunId, RunState, Storage,
-};
+use plangate_approval::{Approvals, Lease, NewRun, Person, Row, RowState, Run, RunId, RunState, Storage};
 use plangate_graph::plan::NodeKind;
 use plangate_graph::value::Object;
 use plangate_graph::{Author, Catalog, Policy, Value, VerifiedPlan};
@@ -160,7 +158,8 @@ impl<S: Storage + 'static> Executor<S> {
     /// Something was decided about a run in this process: if it is driven here, it is looked at now and not within a second.
     pub fn notice(&self, run: &RunId) {
         let driven = self.driven.lock().unwrap_or_else(PoisonError::into_inner);
-        let drives: Vec<_> = driven.iter().filter(|(id, _)| id == run).filter_map(|(_, d)| d.upgrade()).collect();
+        let drives: Vec<_> =
+            driven.iter().filter(|(id, _)| id == run).filter_map(|(_, d)| d.upgrade()).collect();
         drop(driven);
         for drive in drives {
             drive.poke();
@@ -245,9 +244,11 @@ impl<S: Storage + 'static> Executor<S> {
     pub(crate) fn limits(&self, shape: &Topology, hold_siblings: bool) -> Limits {
         let steps = shape.indices().filter(|ix| shape.unit_cost(*ix) > 0).count();
         let most = self.options.workers.unwrap_or(Options::MOST_WORKERS).min(steps).max(1);
-        let caps = shape.servers().iter().zip(0..).filter_map(|(name, number)| {
-            self.options.caps.get(name).map(|cap| (number, *cap))
-        });
+        let caps = shape
+            .servers()
+            .iter()
+            .zip(0..)
+            .filter_map(|(name, number)| self.options.caps.get(name).map(|cap| (number, *cap)));
         Limits { workers: Some(most), caps: caps.collect(), hold_siblings }
     }
 

@@ -5,7 +5,9 @@ mod times;
 use std::sync::Arc;
 
 use plangate_approval::row::Vote;
-use plangate_approval::{Person, Row, RowId, RowState, RunId, RunState, StepState, Storage, StoreError, Time};
+use plangate_approval::{
+    Person, Row, RowId, RowState, RunId, RunState, StepState, Storage, StoreError, Time,
+};
 use plangate_graph::outline::Body;
 use plangate_graph::plan::NodeKind;
 use plangate_graph::{Digest, NodeIx, Plan, Value};
@@ -201,8 +203,7 @@ impl Record {
         let shape = Arc::new(shape);
         let names = names(&plan);
         let picture = stored.picture(&shape, &names)?;
-        let restore =
-            picture.restore(&plan, &shape, &names, stored.inputs.clone(), &Limits::default());
+        let restore = picture.restore(&plan, &shape, &names, stored.inputs.clone(), &Limits::default());
         let reading =
             Reading { stored: &stored, plan: &plan, shape: &shape, names: &names, picture: &picture };
         Ok(reading.record(&restore.schedule))
@@ -310,13 +311,7 @@ impl Reading<'_> {
         by_row.or_else(|| self.picture.details[ix].as_ref().and_then(|detail| detail.error.clone()))
     }
 
-    fn step(
-        &self,
-        ix: NodeIx,
-        states: &Table<StepState>,
-        rows: &[&Row],
-        cause: Option<Cause>,
-    ) -> Step {
+    fn step(&self, ix: NodeIx, states: &Table<StepState>, rows: &[&Row], cause: Option<Cause>) -> Step {
         let node = self.plan.node(ix);
         let detail = self.picture.details[ix].as_ref();
         let call = matches!(node.kind, NodeKind::Call { .. })

@@ -61,15 +61,18 @@ impl<S: Storage + 'static> Executor<S> {
             let bytes = self.store().document(digest).map_err(RunError::from)?;
             String::from_utf8(bytes).map_err(|e| Refused::Plan(format!("the stored {what} is no text: {e}")))
         };
-        let broken = |what: &str, why: String| Refused::Plan(format!("the stored {what} cannot be read: {why}"));
-        let plan = Plan::from_json(&document(&run.plan, "plan")?).map_err(|e| broken("plan", e.to_string()))?;
+        let broken =
+            |what: &str, why: String| Refused::Plan(format!("the stored {what} cannot be read: {why}"));
+        let plan =
+            Plan::from_json(&document(&run.plan, "plan")?).map_err(|e| broken("plan", e.to_string()))?;
         let catalog = Catalog::from_json(&document(&run.catalog, "catalog")?)
             .map_err(|e| broken("catalog", e.to_string()))?;
         let policy = Policy::from_toml(&document(&run.policy, "policy")?)
             .map_err(|e| broken("policy", e.to_string()))?;
         let author = [Author::Person, Author::Model].into_iter().find(|a| author_text(*a) == run.author);
-        let verified =
-            plan.verify(&catalog, &policy, author.unwrap_or_default()).map_err(|p| Refused::Plan(lines(&p)))?;
+        let verified = plan
+            .verify(&catalog, &policy, author.unwrap_or_default())
+            .map_err(|p| Refused::Plan(lines(&p)))?;
         if let Some(Present { catalog, policy }) = present {
             verified.hold(catalog, policy).map_err(|p| Refused::Plan(lines(&p)))?;
         }

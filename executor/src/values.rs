@@ -58,11 +58,7 @@ pub(crate) type Names = HashMap<String, NodeIx>;
 
 impl Values {
     pub(crate) fn new(inputs: Object, nodes: usize) -> Values {
-        Values {
-            inputs: Value::Object(inputs),
-            results: Table(vec![None; nodes]),
-            frozen: HashMap::new(),
-        }
+        Values { inputs: Value::Object(inputs), results: Table(vec![None; nodes]), frozen: HashMap::new() }
     }
 
     pub(crate) fn set(&mut self, ix: NodeIx, value: Arc<Value>) {

@@ -11,6 +11,7 @@ use plangate_graph::{NodeIx, Value};
 
 use super::dispatch::{Start, Under};
 use super::{Context, Drive, Report};
+use crate::check;
 use crate::error::RunError;
 use crate::journal::Detail;
 use crate::options::Change;
@@ -18,7 +19,6 @@ use crate::pool::Job;
 use crate::schedule::{Act, Event, How, Kind, Schedule, Table, culprit};
 use crate::tools::ReadError;
 use crate::values::{Counted, Values, missing_words};
-use crate::check;
 
 /// What a drive works on. See the [module above](super).
 pub(crate) struct Core {
@@ -119,6 +119,11 @@ impl Core {
         self.stopped.is_none() && (self.news || !self.to_ask.is_empty())
     }
 
+    /// Nothing is under way, nothing waits for people, and the run is not over: that cannot be.
+    pub(super) fn stands_still(&self) -> bool {
+        self.under_way.is_empty() && !self.has_more() && !self.settled()
+    }
+
     /// All that is left is to lay the run down.
     pub(super) fn settled(&self) -> bool {
         self.under_way.is_empty()
@@ -170,6 +175,7 @@ impl<S: Storage + 'static> Drive<S> {
             self.take(core, report);
         }
         if core.stopped.is_some() {
+            self.stop_all(core);
             return Vec::new();
         }
         if std::mem::take(&mut core.news) {
@@ -183,6 +189,7 @@ impl<S: Storage + 'static> Drive<S> {
             self.commit(core, must);
         }
         if core.stopped.is_some() {
+            self.stop_all(core);
             return Vec::new();
         }
         let starts = std::mem::take(&mut core.starts);
@@ -270,20 +277,14 @@ impl<S: Storage + 'static> Drive<S> {
         core.times[ix].attempts <= allowed && !core.schedule.cancelled()
     }
 
-    fn returned(
-        &self,
-        core: &mut Core,
-        ix: NodeIx,
-        at: u64,
-        under: Under,
-        result: Result<Value, ReadError>,
-    ) {
+    fn returned(&self, core: &mut Core, ix: NodeIx, at: u64, under: Under, result: Result<Value, ReadError>) {
         let arguments = under.start.arguments();
         let (how, error) = match result {
             Ok(value) => {
                 let value = Arc::new(value);
                 core.values.set(ix, Arc::clone(&value));
-                let detail = Detail { arguments, result: Some((*value).clone()), ..self.detail(core, ix, at) };
+                let detail =
+                    Detail { arguments, result: Some((*value).clone()), ..self.detail(core, ix, at) };
                 self.must(core, ix, StepState::Done, &detail);
                 self.happened(core, ix, Event::Ended(ix, How::Done { value: true }));
                 return;
@@ -324,7 +325,9 @@ impl<S: Storage + 'static> Drive<S> {
                 let value = row.settled.as_ref().is_some_and(|s| s.value.is_some());
                 Event::Ended(ix, How::Done { value })
             }
-            RowState::DidNot if core.schedule.state(ix) == StepState::Uncertain && !core.schedule.cancelled() => {
+            RowState::DidNot
+                if core.schedule.state(ix) == StepState::Uncertain && !core.schedule.cancelled() =>
+            {
                 Event::Again(ix)
             }
             _ if core.schedule.state(ix) == StepState::Running => Event::Unknown(ix),

@@ -70,7 +70,9 @@ impl<S: Storage + 'static> Drive<S> {
         let most = self.ctx.options.most_abandoned;
         let now = self.ctx.watch.micros();
         if self.pool.abandoned() >= most {
-            let why = format!("{most} calls of this run have not returned since their deadline; no more are started");
+            let why = format!(
+                "{most} calls of this run have not returned since their deadline; no more are started"
+            );
             return self.fail(core, ix, now, None, why);
         }
         let prepared = match self.ctx.shape.kind(ix) {
@@ -130,14 +132,21 @@ impl<S: Storage + 'static> Drive<S> {
                 Ok(Some(Start::Call { ix, by: By::Rule { ask: Arc::new(ask), rule: rule.into() } }))
             }
             Verdict::Ask if gate.is_some() => {
-                Err("policy let this call through at its gate and now wants it asked; nothing was sent".into())
+                Err("policy let this call through at its gate and now wants it asked; nothing was sent"
+                    .into())
             }
             Verdict::Ask | Verdict::Through(_) => Ok(None),
         }
     }
 
     /// Final arguments, valid.
-    pub(super) fn arguments(&self, core: &Core, ix: NodeIx, item: usize, call: &Call) -> Result<Value, String> {
+    pub(super) fn arguments(
+        &self,
+        core: &Core,
+        ix: NodeIx,
+        item: usize,
+        call: &Call,
+    ) -> Result<Value, String> {
         let args = core.values.arguments(self.ctx.plan.plan(), &self.ctx.names, item, call)?;
         // What holds no result of a step was held against the schema before the first step.
         if call.args.refs().into_iter().any(|r| r.step().is_some()) {
@@ -147,10 +156,9 @@ impl<S: Storage + 'static> Drive<S> {
     }
 
     fn valid(&self, ix: NodeIx, call: &Call, args: &Value) -> Result<(), String> {
-        self.ctx
-            .plan
-            .validate(ix, args)
-            .map_err(|why| format!("the arguments of `{}` do not fit {}.{}: {why}", call.name, call.server, call.tool))
+        self.ctx.plan.validate(ix, args).map_err(|why| {
+            format!("the arguments of `{}` do not fit {}.{}: {why}", call.name, call.server, call.tool)
+        })
     }
 
     pub(super) fn call_of(&self, ix: NodeIx) -> Result<(usize, &Call), String> {
@@ -175,7 +183,13 @@ impl<S: Storage + 'static> Drive<S> {
         let times = &mut core.times[ix];
         times.attempts += 1;
         times.started.get_or_insert(self.ctx.watch.micros());
-        let task = Task { start: start.clone(), attempt, times: *times, cancel: cancel.clone(), cell: Arc::clone(&cell) };
+        let task = Task {
+            start: start.clone(),
+            attempt,
+            times: *times,
+            cancel: cancel.clone(),
+            cell: Arc::clone(&cell),
+        };
         if let Some(deadline) = deadline {
             core.deadlines.push(Reverse((deadline, ix, attempt)));
         }
@@ -196,6 +210,19 @@ impl<S: Storage + 'static> Drive<S> {
             core.deadlines.push(Reverse((soon, ix, under.attempt)));
         }
         under.cancel.cancel();
+    }
+
+    /// Nothing more is recorded but what came of calls: whatever else is under way is asked to stop.
+    pub(super) fn stop_all(&self, core: &mut Core) {
+        let reads: Vec<NodeIx> = core
+            .under_way
+            .iter()
+            .filter(|(_, under)| !matches!(under.start, Start::Call { .. }) && !under.cancel.is_cancelled())
+            .map(|(ix, _)| *ix)
+            .collect();
+        for ix in reads {
+            self.stop_one(core, ix);
+        }
     }
 }
 

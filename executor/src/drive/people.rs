@@ -38,9 +38,8 @@ impl<S: Storage + 'static> Drive<S> {
             _ => Some(StepState::Pending),
         };
         let at = self.ctx.watch.micros();
-        let pending = state
-            .map(|state| self.ctx.detail(core.times[ix], Some(at)).write(&put.node, state))
-            .transpose();
+        let pending =
+            state.map(|state| self.ctx.detail(core.times[ix], Some(at)).write(&put.node, state)).transpose();
         let mut steps = core.take_lazy();
         match pending {
             Ok(pending) => steps.extend(pending),
@@ -52,9 +51,7 @@ impl<S: Storage + 'static> Drive<S> {
                 self.asked(core, ix, row);
             }
             Err(StoreError::Cancelled) => self.look_again(core),
-            Err(
-                error @ (StoreError::Changed { .. } | StoreError::NotAllowed(_) | StoreError::NotNow(_)),
-            ) => {
+            Err(error @ (StoreError::Changed { .. } | StoreError::NotAllowed(_) | StoreError::NotNow(_))) => {
                 self.unaskable(core, ix, format!("it cannot be asked: {error}"));
             }
             Err(error) => self.store_failed(core, error),
@@ -230,8 +227,7 @@ impl<S: Storage + 'static> Drive<S> {
             }
             _ => return self.store_failed(core, error),
         };
-        let detail =
-            crate::journal::Detail { error: Some(error.to_string()), ..self.detail(core, ix, at) };
+        let detail = crate::journal::Detail { error: Some(error.to_string()), ..self.detail(core, ix, at) };
         core.errors.insert(ix, error.to_string());
         self.must(core, ix, how.state(), &detail);
         self.happened(core, ix, Event::Ended(ix, how));

@@ -91,8 +91,9 @@ impl<S: Storage + 'static> Drive<S> {
             .read_call(ix, args)
             .ok_or_else(|| ReadError::Failed("this call is no read: it needs a claim".to_owned()))?;
         self.same_definition(ix, call.server(), call.tool()).map_err(ReadError::Failed)?;
-        catch_unwind(AssertUnwindSafe(|| self.ctx.tools.read(call, cancel)))
-            .unwrap_or_else(|panic| Err(ReadError::Failed(format!("the tool panicked: {}", panic_text(&*panic)))))
+        catch_unwind(AssertUnwindSafe(|| self.ctx.tools.read(call, cancel))).unwrap_or_else(|panic| {
+            Err(ReadError::Failed(format!("the tool panicked: {}", panic_text(&*panic))))
+        })
     }
 
     fn make_sentence(
@@ -105,8 +106,9 @@ impl<S: Storage + 'static> Drive<S> {
             return Err(ReadError::Failed("no writer is configured".to_owned()));
         };
         let sentence = Sentence { instruction, inputs };
-        catch_unwind(AssertUnwindSafe(|| writer.write(&sentence, cancel)))
-            .unwrap_or_else(|panic| Err(ReadError::Failed(format!("the writer panicked: {}", panic_text(&*panic)))))
+        catch_unwind(AssertUnwindSafe(|| writer.write(&sentence, cancel))).unwrap_or_else(|panic| {
+            Err(ReadError::Failed(format!("the writer panicked: {}", panic_text(&*panic))))
+        })
     }
 
     /// Connection, definition, claim, call, outcome, in this order.
