@@ -106,7 +106,7 @@ pub(crate) fn sweep(source: &Source<'_>, regions: &[Region]) -> Vec<Finding> {
         let place = Place::new(at, at + c.len_utf8());
         match &mut run {
             Some(run) if run.place.end == at && run.sort == sort && run.kind == kind => {
-                run.place.end = place.end
+                run.place.end = place.end;
             }
             _ => {
                 found.extend(run.and_then(|run| wrong(source, run)));

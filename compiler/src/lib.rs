@@ -33,6 +33,7 @@ mod recipe;
 mod resolve;
 mod source;
 mod suggest;
+mod tokens;
 
 pub use compile::{Compiled, Options, compile, outline, parse};
 pub use diagnostic::{

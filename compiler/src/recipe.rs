@@ -4,8 +4,8 @@ use plangate_graph::outline::{BlockKind, InputKind};
 use plangate_graph::template::Segment;
 use plangate_graph::value::Value;
 
-use crate::grammar::TestWord;
 use crate::source::Place;
+use crate::tokens::TestWord;
 
 /// A parsed recipe. Parsing never fails: what could not be read is marked and was reported.
 #[derive(Debug, Default)]

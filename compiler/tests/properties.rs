@@ -1,10 +1,16 @@
 //! Whatever the text is: no panic, places that lie in the text, the same answer every time.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
+#![allow(clippy::disallowed_methods, reason = "fixtures are files")]
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
-use plangate_compiler::{Colour, Diagnostic, Options, Severity, Span, compile, outline, render, to_json};
+use plangate_compiler::{
+    Colour, Diagnostic, Options, Plan, Severity, Span, compile, outline, render, to_json,
+};
+use plangate_graph::outline::{Body, Outline};
+use plangate_graph::template::Template;
 use plangate_graph::{Catalog, Policy};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -13,10 +19,10 @@ fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn catalog() -> Catalog {
+static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
     let path = folder().join("../tests/fixtures/catalog.json");
     Catalog::from_json(&fs::read_to_string(path).unwrap()).unwrap()
-}
+});
 
 fn recipes() -> Vec<String> {
     let folders = ["tests/fixtures/good", "tests/fixtures/bad", "../examples"];
@@ -49,10 +55,10 @@ fn check(recipe: &str, catalog: &Catalog) -> Vec<Diagnostic> {
     let first = compile(recipe, &options);
     let second = compile(recipe, &options);
     assert_eq!(first.diagnostics, second.diagnostics);
-    assert_eq!(first.plan.map(|p| p.to_json()), second.plan.as_ref().map(|p| p.to_json()));
+    assert_eq!(first.plan.as_ref().map(Plan::to_json), second.plan.as_ref().map(Plan::to_json));
     let errors = first.diagnostics.iter().any(|d| d.severity == Severity::Error);
     assert!(!(errors && second.plan.is_some()));
-    assert_eq!(outline(recipe, catalog).0.is_none() && !errors, false, "no outline and no error: {recipe:?}");
+    assert!(outline(recipe, catalog).0.is_some() || errors, "no outline and no error: {recipe:?}");
     for diagnostic in &first.diagnostics {
         diagnostic.labels.iter().for_each(|label| check_span(recipe, label.span));
         diagnostic.fix.iter().for_each(|fix| check_span(recipe, fix.span));
@@ -182,23 +188,31 @@ fn apply(text: &str, change: &Change) -> String {
     }
 }
 
+/// The arguments of an outline's first step.
+fn args_of(outline: &Outline) -> Template {
+    match &outline.items[0].body {
+        Body::Call(call) => call.args.clone(),
+        other => panic!("no call: {other:?}"),
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text(text in any::<String>()) {
-        check(&text, &catalog());
+        check(&text, &CATALOG);
     }
 
     #[test]
     fn any_scraps(text in scraps()) {
-        check(&text, &catalog());
+        check(&text, &CATALOG);
     }
 
     #[test]
     fn changed_recipes(recipe in select(recipes()), changes in prop::collection::vec(change(), 1..4)) {
         let text = changes.iter().fold(recipe, |text, change| apply(&text, change));
-        check(&text, &catalog());
+        check(&text, &CATALOG);
     }
 
     /// Text that holds no braces reaches the tool as it was written.
@@ -206,11 +220,10 @@ proptest! {
     fn strings_keep_their_characters(text in "[^{}]{0,40}") {
         let json = serde_json::to_string(&text).unwrap();
         let recipe = format!("then:\n  a: slack.post {{\"text\": {json}}}\n");
-        let (outline, diagnostics) = outline(&recipe, &catalog());
+        let (outline, diagnostics) = outline(&recipe, &CATALOG);
         let bad = text.chars().any(|c| matches!(c, '\u{7f}'..) && c.is_control());
         if let Some(outline) = outline {
-            let plangate_graph::outline::Body::Call(call) = &outline.items[0].body else { panic!("no call") };
-            let value = call.args.member("text").unwrap();
+            let value = args_of(&outline).member("text").unwrap();
             prop_assert_eq!(value.literal().unwrap().text().unwrap(), text);
         } else {
             prop_assert!(bad, "{:?}", diagnostics);
@@ -222,10 +235,9 @@ proptest! {
     fn doubled_braces_are_braces(text in "[a{} .\\[\\]]{0,30}") {
         let doubled = text.replace('{', "{{").replace('}', "}}");
         let recipe = format!("inputs:\n  a: text\nthen:\n  b: slack.post {{\"text\": \"{doubled}\"}}\n");
-        let (outline, diagnostics) = outline(&recipe, &catalog());
-        let outline = outline.unwrap_or_else(|| panic!("{diagnostics:?}"));
-        let plangate_graph::outline::Body::Call(call) = &outline.items[0].body else { panic!("no call") };
-        let value = call.args.member("text").unwrap();
+        let (outline, diagnostics) = outline(&recipe, &CATALOG);
+        let args = args_of(&outline.unwrap_or_else(|| panic!("{diagnostics:?}")));
+        let value = args.member("text").unwrap();
         prop_assert_eq!(value.literal().unwrap().text().unwrap(), text);
     }
 
@@ -234,17 +246,15 @@ proptest! {
     fn numbers_keep_their_text(whole in "-?(0|[1-9][0-9]{0,30})", rest in "(\\.[0-9]{1,12})?([eE][+-]?[0-9]{1,3})?") {
         let number = format!("{whole}{rest}");
         let recipe = format!("then:\n  a: gmail.list {{\"maxResults\": [{number}]}}\n");
-        let (outline, diagnostics) = outline(&recipe, &catalog());
-        let outline = outline.unwrap_or_else(|| panic!("{diagnostics:?}"));
-        let plangate_graph::outline::Body::Call(call) = &outline.items[0].body else { panic!("no call") };
-        prop_assert_eq!(call.args.literal().unwrap().to_string(), format!("{{\"maxResults\":[{number}]}}"));
+        let (outline, diagnostics) = outline(&recipe, &CATALOG);
+        let args = args_of(&outline.unwrap_or_else(|| panic!("{diagnostics:?}")));
+        prop_assert_eq!(args.literal().unwrap().to_string(), format!("{{\"maxResults\":[{number}]}}"));
     }
 }
 
 #[test]
 fn fixtures_as_they_are() {
-    let catalog = catalog();
     for recipe in recipes() {
-        check(&recipe, &catalog);
+        check(&recipe, &CATALOG);
     }
 }

@@ -59,7 +59,8 @@ pub(crate) enum End {
 pub(crate) struct Patience {
     started: Instant,
     deadline: Option<Instant>,
-    cancelled: oneshot::Receiver<()>,
+    /// Nothing once it is known that nobody will cancel.
+    cancelled: Option<oneshot::Receiver<()>>,
 }
 
 impl Patience {
@@ -70,7 +71,7 @@ impl Patience {
             // The call may be over.
             let _ = cancelled.send(());
         });
-        Patience { started: Instant::now(), deadline: cancel.deadline(), cancelled: on_cancel }
+        Patience { started: Instant::now(), deadline: cancel.deadline(), cancelled: Some(on_cancel) }
     }
 
     /// Waits until the call is to be given up; on a cancel rather than on a deadline if both are there.
@@ -83,10 +84,14 @@ impl Patience {
             }
         };
         let cancelled = async {
-            // Whoever holds the mark may let go of it without cancelling.
-            if (&mut self.cancelled).await.is_err() {
-                std::future::pending::<()>().await;
+            if let Some(cancelled) = &mut self.cancelled {
+                if cancelled.await.is_ok() {
+                    return;
+                }
+                // Whoever held the mark let go of it without cancelling.
+                self.cancelled = None;
             }
+            std::future::pending::<()>().await;
         };
         tokio::select! {
             biased;

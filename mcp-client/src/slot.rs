@@ -1,5 +1,6 @@
 //! The place of one server that was asked for: how it is reached, and its session while there is one.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
@@ -17,6 +18,8 @@ pub(crate) struct Slot {
     state: RwLock<State>,
     /// Held while the server is started.
     starting: tokio::sync::Mutex<()>,
+    /// How often starting it has failed.
+    failures: AtomicU64,
 }
 
 #[derive(Clone, Debug)]
@@ -31,7 +34,8 @@ impl Slot {
     pub(crate) fn new(name: &str, config: &Config) -> Slot {
         let config = config.server(name).map_err(|error| bare(name, None, Fault::Config(error)));
         let state = RwLock::new(State::NotReady(None));
-        Slot { name: name.to_owned(), config, state, starting: tokio::sync::Mutex::default() }
+        let (starting, failures) = (tokio::sync::Mutex::default(), AtomicU64::new(0));
+        Slot { name: name.to_owned(), config, state, starting, failures }
     }
 
     /// What the server is, without secrets.
@@ -71,11 +75,16 @@ impl Slot {
         options: &Options,
         alive: impl Fn() -> Option<Alive>,
     ) -> Result<Arc<Session>, McpError> {
+        let failures = self.failures.load(Ordering::Acquire);
         let _one = self.starting.lock().await;
-        match self.session() {
-            Some(session) if !session.connection.is_lost() => {
+        match self.state() {
+            State::Ready(session) if !session.connection.is_lost() => {
                 session.refresh().await?;
                 return Ok(session);
+            }
+            // It failed while we waited for our turn: that is our answer as well.
+            State::NotReady(Some(error)) if failures != self.failures.load(Ordering::Acquire) => {
+                return Err(error);
             }
             _ => {}
         }
@@ -97,6 +106,7 @@ impl Slot {
             Err(error) => {
                 options.report(|| Progress::Failed(error.clone()));
                 self.set(State::NotReady(Some(error.clone())));
+                self.failures.fetch_add(1, Ordering::AcqRel);
                 Err(error)
             }
         }

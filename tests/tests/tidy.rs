@@ -6,8 +6,19 @@ use plangate_tests::root;
 
 /// Folders with our own text.
 const FOLDERS: &[&str] = &[
-    "graph", "compiler", "approval", "executor", "mcp-client", "cli", "ffi", "web", "tests", "benches", "examples",
-    "docs", "bindings",
+    "graph",
+    "compiler",
+    "approval",
+    "executor",
+    "mcp-client",
+    "cli",
+    "ffi",
+    "web",
+    "tests",
+    "benches",
+    "examples",
+    "docs",
+    "bindings",
 ];
 
 fn files(ending: &str) -> Vec<PathBuf> {
@@ -18,7 +29,9 @@ fn files(ending: &str) -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             if path.is_dir() && !path.is_symlink() {
-                if !["target", "node_modules", "build", "dist"].contains(&name.as_str()) && !name.starts_with('.') {
+                if !["target", "node_modules", "build", "dist"].contains(&name.as_str())
+                    && !name.starts_with('.')
+                {
                     folders.push(path);
                 }
             } else if name.ends_with(ending) {

@@ -55,6 +55,10 @@ impl Holders {
     /// A holder of this process. The first one makes and locks its file; `true` says so.
     pub(super) fn new_holder(&self) -> Result<(Holder, bool), StoreError> {
         let mut own = lock(&OWN);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "tells a forked child from its parent, and nobody else"
+        )]
         let process = std::process::id();
         let at = own.iter().position(|own| own.folder == self.folder && own.process == process);
         if let Some(own) = at.and_then(|at| own.get_mut(at)) {

@@ -1,5 +1,6 @@
 //! Rows and votes in `SQLite`.
 
+use plangate_graph::policy::Terms;
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, params};
 
@@ -14,7 +15,7 @@ use crate::state::{Claimer, Stored, Tenure};
 use crate::verbs::{OpenStates, RowsOf};
 
 pub(super) const SELECT: &str = "SELECT a.id, a.run, a.node, a.ask, a.digest, a.call, a.server, a.origin, a.tool, a.definition,
-    a.timeout_ms, a.args, a.question, a.reason, a.policy, a.terms, a.key, a.edited_from, a.edited_by, run.plan, a.state,
+    a.timeout_ms, a.args, a.question, a.reason, a.policy, a.deadline_ms, a.quorum, a.roles, a.verified_only, a.requester_may, a.may_edit, a.key, a.edited_from, a.edited_by, run.plan, a.state,
     a.created, a.expires, a.decided_at, a.usable_until, a.decided_by, a.decision_reason, a.claim, a.claim_holder,
     a.claim_fence, a.call_open, a.claimed_at, a.call_deadline, a.outcome, a.ended_at, a.settled,
     run.fence, run.holder, run.lease_until
@@ -82,11 +83,11 @@ pub(super) fn add(db: &Connection, stored: &Stored) -> Result<(), Sql> {
     let call = row.call.as_ref();
     db.prepare_cached(
         "INSERT INTO approval (id, run, node, ask, digest, call, server, origin, tool, definition, timeout_ms, args,
-           question, reason, policy, terms, key, edited_from, edited_by, state, created, expires, decided_at,
+           question, reason, policy, deadline_ms, quorum, roles, verified_only, requester_may, may_edit, key, edited_from, edited_by, state, created, expires, decided_at,
            usable_until, decided_by, decision_reason, claim, claim_holder, claim_fence, call_open, claimed_at,
            call_deadline)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-           ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)",
+           ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37)",
     )?
     .execute(params![
         row.id.0,
@@ -104,7 +105,12 @@ pub(super) fn add(db: &Connection, stored: &Stored) -> Result<(), Sql> {
         row.question,
         json(&row.reason)?,
         row.policy.as_bytes(),
-        json(&row.terms)?,
+        row.terms.deadline_ms,
+        row.terms.quorum,
+        json(&row.terms.roles)?,
+        row.terms.verified_only,
+        row.terms.requester_may_decide,
+        row.terms.may_edit.as_ref().map(json).transpose()?,
         row.key,
         row.edited_from.as_ref().map(plangate_graph::Digest::as_bytes),
         stored.edited_by.as_ref().map(json).transpose()?,
@@ -170,7 +176,7 @@ fn stored_of(row: &rusqlite::Row<'_>) -> Result<(Stored, Tenure), Sql> {
     let (id, run, node, ask, digest) =
         (RowId(c.take()?), RunId(c.take()?), c.take()?, c.count()?, c.digest()?);
     let call = call_of(&mut c)?;
-    let (question, reason, policy, terms) = (c.take()?, c.json()?, c.digest()?, c.json()?);
+    let (question, reason, policy, terms) = (c.take()?, c.json()?, c.digest()?, terms_of(&mut c)?);
     let (key, edited_from, edited_by) = (c.take()?, c.digest_or_none()?, c.json_or_none()?);
     let (plan, state) = (c.digest()?, c.known(RowState::named)?);
     let (created, expires, decided_at, usable_until): (Time, Time, _, _) =
@@ -230,6 +236,18 @@ fn call_of(c: &mut Columns<'_>) -> Result<Option<RowCall>, Sql> {
         (None, None, None, None, None, None) => Ok(None),
         _ => Err(c.damage("a part of the call is missing")),
     }
+}
+
+/// The columns `deadline_ms, quorum, roles, verified_only, requester_may, may_edit`.
+fn terms_of(c: &mut Columns<'_>) -> Result<Terms, Sql> {
+    Ok(Terms {
+        deadline_ms: c.take()?,
+        quorum: c.count()?,
+        roles: c.json()?,
+        verified_only: c.yes_no()?,
+        requester_may_decide: c.yes_no()?,
+        may_edit: c.json_or_none()?,
+    })
 }
 
 /// Refuses a row whose state needs what it does not have: such a row was not written by a verb.

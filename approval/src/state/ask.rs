@@ -1,5 +1,7 @@
 //! A new row: put before people, or born claimed under a rule.
 
+use plangate_graph::policy::Terms;
+
 use super::{Change, Claimer, Moment, Refusal, RunHead, Stored, about, expire, may_start, seen};
 use crate::clock::Time;
 use crate::event::Kind;
@@ -157,7 +159,7 @@ fn fresh(new: &NewRow, run: &RunHead, now: Time) -> Result<Stored, StoreError> {
         question: new.question.clone(),
         reason: new.reason.clone(),
         policy: new.policy,
-        terms: new.terms.clone(),
+        terms: Terms { quorum: new.terms.quorum.max(1), ..new.terms.clone() },
         plan: run.plan,
         state: RowState::Pending,
         created: now,

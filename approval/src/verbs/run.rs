@@ -23,7 +23,6 @@ pub(crate) fn start<T: Tables>(t: &mut T, new: &NewRun, holder: &Holder, steady:
     t.append(
         &What::new(Kind::Started, &new.id)
             .digest("plan", &plan)
-            .digest("policy", &Digest::of(&new.policy))
             .by(&new.requester)
             .with("author", new.author.as_str()),
     )?;

@@ -1,4 +1,4 @@
-//! The codes of the compiler's own diagnostics. `R03xx` belong to lowering, in `plangate_graph`.
+//! The codes of the compiler's own diagnostics. Those from `R0300` belong to lowering, in `plangate_graph`.
 
 macro_rules! codes {
     ($($(#[$about:meta])* $name:ident = $code:literal;)*) => {

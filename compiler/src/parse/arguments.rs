@@ -5,9 +5,10 @@ use plangate_graph::value::Value;
 use super::Parser;
 use super::json::Builder;
 use crate::diagnostic::{Finding, code};
-use crate::grammar::{self, Shape};
+use crate::grammar;
 use crate::recipe::Arg;
 use crate::source::Place;
+use crate::tokens::Shape;
 
 impl Parser<'_> {
     /// Reads an object that begins at the start of `from`. Returns it, unless it cannot be read, and what follows it on its last line.

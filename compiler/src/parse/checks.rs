@@ -3,9 +3,10 @@
 use super::Parser;
 use crate::characters::shown;
 use crate::diagnostic::{Finding, code};
-use crate::grammar::{self, TestWord};
+use crate::grammar;
 use crate::recipe::{Arg, Body, Check, TextPart};
 use crate::source::Place;
+use crate::tokens::TestWord;
 use plangate_graph::value::Value;
 
 /// What people and models write instead.
@@ -88,12 +89,13 @@ impl Parser<'_> {
         let bare =
             text.starts_with(|c: char| c.is_alphabetic()) && !matches!(text, "true" | "false" | "null");
         if bare {
-            self.report(
-                Finding::error(code::TEST_VALUE, format!("{} is not a value", shown(text)))
-                    .at(rest, "")
-                    .help("text stands in double quotes")
-                    .fix(rest, Value::from(text).to_string()),
-            );
+            let finding =
+                Finding::error(code::TEST_VALUE, format!("{} is not a value", shown(text))).at(rest, "");
+            self.report(if matches!(text, "yes" | "no") {
+                finding.help("a `yes/no` is `true` or `false`; text stands in double quotes")
+            } else {
+                finding.help("text stands in double quotes").fix(rest, Value::from(text).to_string())
+            });
             return None;
         }
         // A check is one line: nothing below it is deeper than everything.

@@ -6,10 +6,11 @@ use super::Parser;
 use super::lines::Line;
 use crate::characters::shown;
 use crate::diagnostic::{Finding, code};
-use crate::grammar::{self, Shape, Unit};
+use crate::grammar;
 use crate::recipe::{NeedLine, Settings};
 use crate::source::Place;
 use crate::suggest::Suggester;
+use crate::tokens::{Shape, Unit};
 
 /// The longest timeout: a day.
 const LONGEST_MS: u64 = 24 * 60 * 60 * 1000;

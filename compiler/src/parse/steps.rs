@@ -4,9 +4,10 @@ use super::lines::Line;
 use super::{Parser, RESERVED};
 use crate::characters::shown;
 use crate::diagnostic::{Finding, code};
-use crate::grammar::{self, Shape};
+use crate::grammar;
 use crate::recipe::{Body, Call, Item, Name, Sentence, Settings, TextPart};
 use crate::source::Place;
+use crate::tokens::Shape;
 
 /// Where the arguments of a call begin.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +22,7 @@ enum Arguments {
 impl Parser<'_> {
     /// A step's name; one that is the word of a setting is refused.
     pub(super) fn step_name(&mut self, place: Place) -> Option<Name> {
-        let name = self.name(place);
+        let name = self.checked_name(place)?;
         if !RESERVED.contains(&name.text.as_str()) {
             return Some(name);
         }
@@ -62,26 +63,23 @@ impl Parser<'_> {
         dotted && self.call_shape(line, word, after).is_some()
     }
 
-    /// Whether a step is a call: its first word names a server of the catalog, or arguments follow it.
+    /// Whether a step is a call: its first word names a server of the catalog, or arguments follow it. Behind a word
+    /// with a dot also what only begins like arguments is taken for them.
     fn call_shape(&self, line: Line, word: Option<Place>, after: Place) -> Option<Arguments> {
         let text = self.slice(after);
-        let below = self.peek().filter(|next| text.is_empty() && next.indent > line.indent);
-        let below = below.map(|next| self.slice(next.content)).filter(|next| next.starts_with('{'));
-        let arguments = match below {
-            Some(_) => Arguments::Below,
-            None if text.starts_with('{') => Arguments::Here,
-            None => Arguments::Missing,
+        let next = self.peek().filter(|next| next.indent > line.indent).map(|next| self.slice(next.content));
+        let next = next.unwrap_or_default();
+        let (arguments, first) = match text {
+            "" if next.starts_with('{') => (Arguments::Below, next),
+            text if text.starts_with('{') => (Arguments::Here, text),
+            _ => (Arguments::Missing, ""),
         };
         let tight = text.starts_with("{\"") || text.starts_with("{}");
         let Some(word) = word else { return tight.then_some(arguments) };
         let word = self.slice(word);
-        let opens = |text: &str| {
-            text.strip_prefix('{')
-                .map(str::trim_start)
-                .is_some_and(|inside| inside.is_empty() || inside.starts_with(['"', '}']))
-        };
-        let dotted = word.contains('.') && (opens(text) || below.is_some_and(opens));
-        (tight || dotted || self.server_of(word).is_some()).then_some(arguments)
+        let inside = first.strip_prefix('{').map(str::trim_start);
+        let begun = inside.is_some_and(|inside| inside.is_empty() || inside.starts_with(['"', '}']));
+        (tight || begun && word.contains('.') || self.server_of(word).is_some()).then_some(arguments)
     }
 
     /// The longest server name of the catalog that this word begins with, followed by a dot.
@@ -220,6 +218,7 @@ impl Parser<'_> {
         let mut text = self.words(rest);
         let mut last = rest;
         let mut single = self.slice(after).is_empty();
+        self.warn_arguments(word, after);
         let mut above = step;
         loop {
             if let Some((indent, comment)) = above.doubtful_comment
@@ -265,6 +264,22 @@ impl Parser<'_> {
             );
         }
         Body::Sentence(Sentence { text, word, single })
+    }
+
+    /// Behind a word without a dot, only `{"` and `{}` make a call; this is nearly one.
+    fn warn_arguments(&mut self, word: Option<Place>, after: Place) {
+        let Some(word) = word else { return };
+        let inside = self.slice(after).strip_prefix('{').map(str::trim_start);
+        if inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('"')) {
+            self.report(
+                Finding::warning(
+                    code::LOOKS_LIKE_CALL,
+                    format!("{} is read as a sentence", shown(self.slice(word))),
+                )
+                .at(word, "it looks like a call")
+                .help("a call is written `server.tool {…}`"),
+            );
+        }
     }
 
     /// A line of a sentence that looks like a step of its own.

@@ -5,9 +5,10 @@ use plangate_graph::template::Segment;
 use super::Parser;
 use crate::characters::{Region, RegionKind, clean_name, shown};
 use crate::diagnostic::{Finding, code};
-use crate::grammar::{self, Piece, RawRef, RawSegment};
+use crate::grammar;
 use crate::recipe::{Doubt, Doubtful, Reference, TextPart};
 use crate::source::{Place, Source};
+use crate::tokens::{Piece, RawRef, RawSegment};
 
 /// Whether a list of references may stand in one pair of braces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

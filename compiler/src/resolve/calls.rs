@@ -46,7 +46,7 @@ impl<'r> Resolver<'r> {
         };
         let finding = match known {
             Some(_) => self.unknown_tool(server, tool, tool_at, call.args.is_none()),
-            None => self.unknown_server(server, tool, server_at, place),
+            None => self.unknown_server(server, tool, server_at),
         };
         self.findings.push(finding);
         None
@@ -66,17 +66,17 @@ impl<'r> Resolver<'r> {
         });
     }
 
-    fn unknown_server(&mut self, server: &str, tool: &str, at: Place, whole: Place) -> Finding {
+    fn unknown_server(&mut self, server: &str, tool: &str, at: Place) -> Finding {
         let finding =
             Finding::error(code::UNKNOWN_SERVER, format!("there is no server {}", shown(server))).at(at, "");
         let near = self.suggester.nearest(server, self.catalog.servers().map(|(name, _)| name));
         if let Some(near) = near.filter(|near| self.catalog.definition(near.name, tool).is_some()) {
-            return finding.help(format!("did you mean `{}.{tool}`?", near.name)).fix(at, near.name);
+            let finding = finding.help(format!("did you mean `{}.{tool}`?", near.name));
+            return if near.certain { finding.fix(at, near.name) } else { finding };
         }
+        // Another server's tool of the same name may be another thing altogether: no fix.
         if let [only] = self.servers_having(tool).as_slice() {
-            return finding
-                .help(format!("did you mean `{only}.{tool}`?"))
-                .fix(whole, format!("{only}.{tool}"));
+            return finding.help(format!("`{only}` has such a tool: `{only}.{tool}`"));
         }
         if let Some(near) = near {
             return finding.help(format!("did you mean `{}`?", near.name));

@@ -6,9 +6,10 @@ use plangate_graph::template::{Part, Ref, Source, Template};
 use super::{Named, Resolver, UnknownName};
 use crate::characters::shown;
 use crate::diagnostic::{Finding, code};
-use crate::grammar::{self, Piece};
+use crate::grammar;
 use crate::recipe::{Arg, Doubt, Doubtful, Name, Reference, TextPart};
 use crate::source::Place;
+use crate::tokens::Piece;
 
 /// No more places than this are shown of one unknown name.
 const PLACES: usize = 4;

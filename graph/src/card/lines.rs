@@ -1,6 +1,6 @@
 //! From a verified plan to the lines of its card.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::visible::{shortened, visible};
 use super::{After, Arg, Card, CardInput, CardNote, Group, Heading, Known, Line, Stop, What};
@@ -21,15 +21,17 @@ impl Card {
         let outline = plan.outline();
         let moved: BTreeSet<usize> = plan.moved_items().into_iter().collect();
         let mut groups: Vec<Group> = outline.blocks.iter().map(group).collect();
-        let mut stops = 0;
+        let (mut stops, mut through) = (0, 0);
         for (place, item) in outline.items.iter().enumerate() {
             let node = plan.node_of(place);
             if matches!(item.body, Body::Question(_)) && matches!(plan.node(node).kind, NodeKind::Gate { .. })
             {
                 continue; // Its words stand on the gate of its call.
             }
-            let line = Lines { verified, plan }.line(node, place, item, moved.contains(&place), inputs);
+            let line = Lines { verified, plan }.line(node, item, moved.contains(&place), inputs);
             stops += usize::from(line.stop.is_some() || matches!(line.what, What::Question { .. }));
+            let changes = matches!(line.what, What::Call { effect, .. } if effect.changes());
+            through += usize::from(changes && line.stop.is_none());
             let shown = if line.moved { plan.fan_above(item.block) } else { None };
             if let Some(group) = groups.get_mut(shown.unwrap_or(item.block)) {
                 group.lines.push(line);
@@ -60,6 +62,7 @@ impl Card {
                 })
                 .collect(),
             stops,
+            through,
             plan: plan.digest().to_string(),
         }
     }
@@ -82,7 +85,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    fn line(&self, node: NodeIx, place: usize, item: &Item, moved: bool, inputs: Option<&Value>) -> Line {
+    fn line(&self, node: NodeIx, item: &Item, moved: bool, inputs: Option<&Value>) -> Line {
         let gate = self.plan.gate_of(node);
         let what = match &item.body {
             Body::Call(call) => self.call(node, call, inputs),
@@ -110,7 +113,7 @@ impl Lines<'_> {
         Line {
             id: self.plan.node(node).id.clone(),
             what,
-            after: self.after(gate.unwrap_or(node), place),
+            after: self.after(gate.unwrap_or(node)),
             under,
             stop,
             moved,
@@ -126,8 +129,14 @@ impl Lines<'_> {
             effect: self.verified.effect(node).unwrap_or(crate::effect::Effect::Unknown),
             why: now.map(|c| c.evidence.iter().map(|e| visible(&e.says)).collect()).unwrap_or_default(),
             contradiction: now.is_some_and(|c| c.contradiction),
-            args: args(&call.args, inputs),
+            args: args(&call.args, &|name| self.at_start(name, inputs)),
         }
+    }
+
+    /// The value an input will have as far as is known: the one given, else its default.
+    fn at_start(&self, name: &str, inputs: Option<&Value>) -> Option<Value> {
+        let given = inputs.and_then(|values| values.member(name)).cloned();
+        given.or_else(|| self.plan.outline().inputs.iter().find(|i| i.name == name)?.default.clone())
     }
 
     fn stop(&self, node: NodeIx, gate: NodeIx, call: &Call) -> Stop {
@@ -191,7 +200,7 @@ impl Lines<'_> {
     }
 
     /// What it waits for beyond its reads: what its author said, and effects that it must not overtake.
-    fn after(&self, entry: NodeIx, place: usize) -> Vec<After> {
+    fn after(&self, entry: NodeIx) -> Vec<After> {
         let reads: BTreeSet<NodeIx> = self
             .plan
             .incoming(entry)
@@ -199,30 +208,26 @@ impl Lines<'_> {
             .filter(|(_, edge)| edge.reasons.iter().any(|(reason, _)| *reason == Reason::Data))
             .map(|(from, _)| from)
             .collect();
-        let own = self.plan.outline().items.get(place).map(|i| i.block);
-        let mut after: BTreeMap<String, &'static str> = BTreeMap::new();
+        let mut after: Vec<After> = Vec::new();
         for (from, edge) in self.plan.incoming(entry) {
             let said = edge.reasons.iter().any(|(reason, _)| *reason == Reason::Said);
             let effect = edge.reasons.iter().any(|(reason, _)| *reason == Reason::Effect);
             if reads.contains(&from) && !said {
                 continue;
             }
-            match &self.plan.node(from).kind {
-                NodeKind::Join(Join::All) => {
-                    after.insert("everything above".to_owned(), "effect");
-                }
-                NodeKind::Join(Join::Need { block, .. }) if Some(*block) == own => {}
-                NodeKind::Join(Join::Need { .. }) => {}
-                _ if said => {
-                    after.insert(self.plan.node(from).id.clone(), "said");
-                }
-                _ if effect => {
-                    after.insert(self.plan.node(from).id.clone(), "effect");
-                }
-                _ => {}
+            let (step, because) = match &self.plan.node(from).kind {
+                NodeKind::Join(Join::All) => ("everything above".to_owned(), "effect"),
+                NodeKind::Join(Join::Need { .. }) => continue,
+                _ if said => (self.plan.node(from).id.clone(), "said"),
+                _ if effect => (self.plan.node(from).id.clone(), "effect"),
+                _ => continue,
+            };
+            let found = After { step, because };
+            if !after.contains(&found) {
+                after.push(found);
             }
         }
-        after.into_iter().map(|(step, because)| After { step, because }).collect()
+        after
     }
 }
 
@@ -246,7 +251,7 @@ fn names<'a>(refs: impl Iterator<Item = &'a Ref>) -> Vec<String> {
     names
 }
 
-fn args(template: &Template, inputs: Option<&Value>) -> Vec<Arg> {
+fn args(template: &Template, at_start: &dyn Fn(&str) -> Option<Value>) -> Vec<Arg> {
     let members: Vec<(String, Template)> = match template {
         Template::Object(members) => members.clone(),
         Template::Lit(Value::Object(o)) => {
@@ -254,10 +259,10 @@ fn args(template: &Template, inputs: Option<&Value>) -> Vec<Arg> {
         }
         _ => Vec::new(),
     };
-    members.into_iter().map(|(name, template)| arg(&name, &template, inputs)).collect()
+    members.into_iter().map(|(name, template)| arg(&name, &template, at_start)).collect()
 }
 
-fn arg(name: &str, template: &Template, inputs: Option<&Value>) -> Arg {
+fn arg(name: &str, template: &Template, at_start: &dyn Fn(&str) -> Option<Value>) -> Arg {
     let refs = template.refs();
     let from = names(refs.iter().copied());
     let known = if refs.is_empty() {
@@ -270,8 +275,8 @@ fn arg(name: &str, template: &Template, inputs: Option<&Value>) -> Arg {
     let filled = (known == Known::AtStart)
         .then(|| {
             template.fill(&mut |r: &Ref| {
-                let value = inputs.and_then(|v| v.member(r.name())).ok_or(())?;
-                r.follow(value).cloned().map_err(|_| ())
+                let value = at_start(r.name()).ok_or(())?;
+                r.follow(&value).cloned().map_err(|_| ())
             })
         })
         .and_then(Result::ok);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::text::{arg_words, heading, input_words};
+use super::text::{after_words, arg_words, heading, input_words};
 use super::{Card, Line, What};
 use crate::problem::Severity;
 
@@ -39,7 +39,7 @@ fn write_line(out: &mut String, line: &Line) {
                     out,
                     "  - **{}, so this will stop and ask before running it** ({})",
                     escaped(&stop.why),
-                    escaped(&why.join("; "))
+                    escaped(why.first().map(String::as_str).unwrap_or_default())
                 );
                 if let Some(question) = &stop.question {
                     let _ = writeln!(out, "  - asks {}", code(question));
@@ -51,7 +51,7 @@ fn write_line(out: &mut String, line: &Line) {
                 let _ = writeln!(
                     out,
                     "  - **changes something outside, and the policy lets it through** ({})",
-                    escaped(&why.join("; "))
+                    escaped(why.first().map(String::as_str).unwrap_or_default())
                 );
             }
             if *contradiction {
@@ -74,8 +74,8 @@ fn write_line(out: &mut String, line: &Line) {
             let _ = writeln!(out, "- if {}", code(text));
         }
     }
-    for after in &line.after {
-        let _ = writeln!(out, "  - after {}", code(&after.step));
+    for words in after_words(line) {
+        let _ = writeln!(out, "  - {}", escaped(&words));
     }
     if line.moved {
         let _ = writeln!(out, "  - typed below, but starts at once");

@@ -12,14 +12,9 @@ impl Card {
         for input in &self.inputs {
             let _ = writeln!(out, "  {}", input_words(input));
         }
-        let width = self
-            .groups
-            .iter()
-            .flat_map(|g| &g.lines)
-            .map(|l| l.id.chars().count())
-            .max()
-            .unwrap_or(0)
-            .min(24);
+        let named = |line: &&Line| matches!(line.what, What::Call { .. } | What::Written { .. });
+        let lines = self.groups.iter().flat_map(|g| &g.lines).filter(named);
+        let width = lines.map(|l| l.id.chars().count()).max().unwrap_or(0).min(24);
         for group in &self.groups {
             out.push('\n');
             let _ = writeln!(out, "{}", heading(group));
@@ -39,12 +34,18 @@ impl Card {
         out
     }
 
-    /// How often the run stops, in a sentence.
+    /// How often the run stops, and what it changes without stopping, in a sentence or two.
     pub(super) fn stops_words(&self) -> String {
-        match self.stops {
-            0 => "It changes nothing outside and stops nowhere.".to_owned(),
+        let stops = match self.stops {
+            0 if self.through == 0 => "It changes nothing outside and stops nowhere.".to_owned(),
+            0 => "It stops nowhere.".to_owned(),
             1 => "It stops once, and goes on when somebody has answered.".to_owned(),
             n => format!("It stops up to {n} times, and goes on when somebody has answered."),
+        };
+        match self.through {
+            0 => stops,
+            1 => format!("{stops} One call changes something outside without being asked about."),
+            n => format!("{stops} {n} calls change something outside without being asked about."),
         }
     }
 }
@@ -115,17 +116,7 @@ fn write_line(out: &mut String, line: &Line, width: usize) {
             let _ = writeln!(out, "{mark}if {text}");
         }
     }
-    let mut rest: Vec<String> = line
-        .after
-        .iter()
-        .map(|a| {
-            if a.because == "said" {
-                format!("after {}, as you said", a.step)
-            } else {
-                format!("after {}", a.step)
-            }
-        })
-        .collect();
+    let mut rest = after_words(line);
     if line.moved {
         rest.push("typed below, but starts at once".to_owned());
     }
@@ -135,9 +126,22 @@ fn write_line(out: &mut String, line: &Line, width: usize) {
     }
 }
 
+/// What it waits for, in words: what the author said, and what it must not overtake.
+pub(super) fn after_words(line: &Line) -> Vec<String> {
+    [("said", ", as you said"), ("effect", "")]
+        .into_iter()
+        .filter_map(|(because, words)| {
+            let steps: Vec<&str> =
+                line.after.iter().filter(|a| a.because == because).map(|a| a.step.as_str()).collect();
+            (!steps.is_empty()).then(|| format!("after {}{words}", steps.join(", ")))
+        })
+        .collect()
+}
+
 fn write_stop(out: &mut String, line: &Line, indent: &str) {
     let What::Call { why, contradiction, effect, .. } = &line.what else { return };
-    let reasons = why.join("; ");
+    // The deciding reason; the others stand in the card's JSON.
+    let reasons = why.first().map(String::as_str).unwrap_or_default();
     match &line.stop {
         Some(stop) => {
             let _ = writeln!(

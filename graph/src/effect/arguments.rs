@@ -71,13 +71,18 @@ fn answer(property: &Property, args: Option<&Template>) -> Answer {
         let signal = Signal::raises("argument-raw-request", says, Effect::Unknown);
         return Answer { signal: Some(signal), settles: false };
     }
-    let given = args.and_then(|args| args.member(name)).and_then(|member| Some(member.literal()?.text()?.to_owned()));
+    let given =
+        args.and_then(|args| args.member(name)).and_then(|member| Some(member.literal()?.text()?.to_owned()));
     if let Some(value) = given.filter(|given| property.values.contains(given)) {
         let signal = signal(&read(&value), &format!("argument {name} {:?}", shown(&value)));
         return Answer { settles: signal.is_some(), signal };
     }
     let readings: Vec<_> = property.values.iter().map(|value| (value, read(value))).collect();
-    if readings.iter().all(|(_, reading)| reading.reads.is_some()) {
+    let says_nothing =
+        |value: &str| ["my", "mine", "me", "all", "any", "none"].contains(&value.to_lowercase().as_str());
+    if readings.iter().any(|(_, reading)| reading.reads.is_some())
+        && readings.iter().all(|(value, reading)| reading.reads.is_some() || says_nothing(value))
+    {
         let says = format!("reads, whatever {name} is (argument {name})");
         return Answer { signal: Some(Signal::clears("argument-reads", says)), settles: true };
     }
@@ -160,7 +165,8 @@ fn properties(schema: &Value) -> Vec<Property> {
                 let property = Property {
                     name: name.to_owned(),
                     values: values(schema, property, 0),
-                    boolean: resolve(schema, property).member("type").and_then(Value::text) == Some("boolean"),
+                    boolean: resolve(schema, property).member("type").and_then(Value::text)
+                        == Some("boolean"),
                 };
                 match found.iter_mut().find(|known| known.name == property.name) {
                     Some(known) => known.values.extend(property.values),
@@ -185,9 +191,8 @@ const MAX_HOPS: usize = 8;
 /// The texts that a schema takes, if they are a closed list.
 fn values(root: &Value, schema: &Value, depth: usize) -> Vec<String> {
     let schema = resolve(root, schema);
-    let texts = |list: &[Value]| -> Vec<String> {
-        list.iter().filter_map(Value::text).map(str::to_owned).collect()
-    };
+    let texts =
+        |list: &[Value]| -> Vec<String> { list.iter().filter_map(Value::text).map(str::to_owned).collect() };
     if let Some(Value::List(list)) = schema.member("enum") {
         return texts(list);
     }
@@ -222,9 +227,9 @@ fn resolve<'v>(root: &'v Value, schema: &'v Value) -> &'v Value {
         let Some(path) = at.member("$ref").and_then(Value::text).and_then(|r| r.strip_prefix("#/")) else {
             return at;
         };
-        let target = path.split('/').try_fold(root, |node, key| {
-            node.member(&key.replace("~1", "/").replace("~0", "~"))
-        });
+        let target = path
+            .split('/')
+            .try_fold(root, |node, key| node.member(&key.replace("~1", "/").replace("~0", "~")));
         match target {
             Some(target) => at = target,
             None => return at,

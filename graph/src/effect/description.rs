@@ -5,7 +5,7 @@
 
 use super::name::Found;
 use super::tokens::{fold, unspaced};
-use super::words::{Says, Usage, Verb, words};
+use super::words::{Says, Usage, Verb, Warning, words};
 use super::{Effect, Signal};
 use crate::catalog::Definition;
 use crate::value::Value;
@@ -38,7 +38,8 @@ fn verbs(text: &str) -> Vec<Found> {
     };
     // A trail of headings: [Product]-Section-Title-Sentence.
     if label.is_some() && rest.starts_with('-') {
-        let openings: Vec<Opening> = rest.split('-').map(|part| opening(first_sentence(part), true)).collect();
+        let openings: Vec<Opening> =
+            rest.split('-').map(|part| opening(first_sentence(part), true)).collect();
         if openings.iter().any(|o| matches!(o, Opening::Reads)) {
             return Vec::new();
         }
@@ -50,10 +51,29 @@ fn verbs(text: &str) -> Vec<Found> {
             })
             .unwrap_or_default();
     }
-    match opening(first_sentence(rest), false) {
+    let first = first_sentence(rest);
+    let mut found = match opening(first, false) {
         Opening::Changes(found) => found,
         Opening::Reads | Opening::Unclear => Vec::new(),
+    };
+    found.extend(later_sentences(rest.get(first.len()..).unwrap_or_default()));
+    found
+}
+
+/// Verbs in the third person that open a later sentence: "Gets the file. Creates a public link."
+fn later_sentences(text: &str) -> Vec<Found> {
+    let mut found = Vec::new();
+    let sentences = text.split(['.', '\n', ';', '!']).map(str::trim_start);
+    for word in sentences.filter_map(|s| s.split(|c: char| !c.is_alphanumeric()).next()) {
+        if let Some(form) = form(word)
+            && form.third_person
+            && ["create", "delete", "send", "publish", "pay", "overwrite"].contains(&form.verb.group)
+            && matches!(form.verb.usage, Usage::Verb | Usage::Made)
+        {
+            found.push(form.found(word));
+        }
     }
+    found
 }
 
 /// How a sentence opens.
@@ -68,7 +88,8 @@ fn first_sentence(text: &str) -> &str {
         .char_indices()
         .find(|&(i, c)| {
             matches!(c, '\n' | '。' | '!' | '！' | ';' | '；')
-                || (c == '.' && text.get(i + 1..).is_none_or(|t| t.is_empty() || t.starts_with(char::is_whitespace)))
+                || (c == '.'
+                    && text.get(i + 1..).is_none_or(|t| t.is_empty() || t.starts_with(char::is_whitespace)))
         })
         .map_or(text.len(), |(i, _)| i);
     text.get(..end).unwrap_or(text)
@@ -78,7 +99,8 @@ fn opening(sentence: &str, strict: bool) -> Opening {
     if sentence.chars().any(unspaced) {
         return unspaced_opening(sentence, strict);
     }
-    let parts: Vec<&str> = sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|w| !w.is_empty()).collect();
+    let parts: Vec<&str> =
+        sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|w| !w.is_empty()).collect();
     let Some(start) = parts.iter().position(|word| !FILLERS.contains(word)) else { return Opening::Unclear };
     let parts = parts.get(start..).unwrap_or_default();
     let Some((&first, rest)) = parts.split_first() else { return Opening::Unclear };
@@ -141,7 +163,11 @@ impl Form {
         let article = rest.first().is_some_and(|next| ARTICLES.contains(next));
         match self.verb.usage {
             Usage::Verb | Usage::Made => true,
-            Usage::Both => self.third_person || article,
+            // "Moves the page", not "Releases of a project".
+            Usage::Both => {
+                let noun = rest.first().is_some_and(|next| ["of", "in", "for", "by"].contains(next));
+                article || (self.third_person && !noun)
+            }
             Usage::Noun => article,
             Usage::Result => false,
         }
@@ -157,13 +183,15 @@ fn form(word: &str) -> Option<Form> {
     if let Some(verb) = known(word) {
         return Some(Form { verb, third_person: false });
     }
-    let stem = word.strip_suffix('s')?;
-    let bases = [
-        Some(stem.to_owned()),
-        stem.strip_suffix("ie").map(|s| format!("{s}y")),
-        stem.strip_suffix('e').map(str::to_owned),
-    ];
-    let verb = bases.into_iter().flatten().find_map(|base| known(&base))?;
+    let english = word.strip_suffix('s').into_iter().flat_map(|stem| {
+        let y = stem.strip_suffix("ie").map(|s| format!("{s}y"));
+        [Some(stem.to_owned()), y, stem.strip_suffix('e').map(str::to_owned)]
+    });
+    // Elimina, supprime; elimina (eliminare); löscht, sendet.
+    let others = [Some(format!("{word}r")), Some(format!("{word}re"))];
+    let german =
+        word.strip_suffix('t').into_iter().flat_map(|s| [Some(format!("{s}en")), Some(format!("{s}n"))]);
+    let verb = english.chain(others).chain(german).flatten().find_map(|base| known(&base))?;
     Some(Form { verb, third_person: true })
 }
 
@@ -177,7 +205,7 @@ fn unspaced_opening(sentence: &str, strict: bool) -> Opening {
         .strokes()
         .iter()
         .filter_map(|stroke| Some((head.find(&stroke.text)?, stroke)))
-        .filter(|(at, _)| !strict || *at == 0)
+        .filter(|(at, stroke)| (!strict || *at == 0) && is_definite(stroke.verb.says))
         .min_by_key(|(at, stroke)| (*at, std::cmp::Reverse(stroke.text.len())));
     match first {
         Some((_, stroke)) => match stroke.verb.says {
@@ -191,16 +219,24 @@ fn unspaced_opening(sentence: &str, strict: bool) -> Opening {
     }
 }
 
+/// Whether a verb says for certain what is done; to call, to request and to manage do not.
+fn is_definite(says: Says) -> bool {
+    !matches!(says, Says::Nothing | Says::Changes(Effect::Unknown))
+}
+
 /// Phrases that warn, unless the sentence says that it is not so.
 fn warnings(place: &str, text: &str) -> Vec<Signal> {
     let mut signals: Vec<Signal> = Vec::new();
-    for (group, sentence, phrase) in words().warnings() {
-        let phrase = fold(phrase);
-        let Some(at) = text.find(&phrase) else { continue };
+    for Warning { group, sentence, phrase } in words().warnings() {
+        let Some(at) = text.find(phrase) else { continue };
         let before = text.get(..at).unwrap_or_default();
         let clause = before.rsplit(['.', '\n', ';', ',', '。', '，']).next().unwrap_or_default();
         let denied = clause.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|w| DENIALS.contains(&w));
-        let effect = if *group == "file" { Effect::Write } else { Effect::Destructive };
+        let effect = match *group {
+            "file" => Effect::Write,
+            "code" => Effect::Unknown,
+            _ => Effect::Destructive,
+        };
         let code = format!("{place}-warns-{group}");
         if !denied && !signals.iter().any(|signal| signal.evidence.code == code) {
             signals.push(Signal::raises(code, format!("{sentence} ({place} {phrase:?})"), effect));
@@ -211,37 +247,134 @@ fn warnings(place: &str, text: &str) -> Vec<Signal> {
 
 /// Words that open a sentence before its verb.
 const FILLERS: [&str; 44] = [
-    "this", "the", "a", "an", "tool", "tools", "function", "endpoint", "api", "interface", "method", "operation", "action",
-    "mcp", "server", "use", "used", "using", "is", "it", "to", "that", "which", "allows", "allow", "lets", "let", "can",
-    "will", "helps", "help", "you", "your", "users", "user", "please", "safely", "permanently", "directly",
-    "asynchronously", "also", "automatically", "immediately", "optionally",
+    "this",
+    "the",
+    "a",
+    "an",
+    "tool",
+    "tools",
+    "function",
+    "endpoint",
+    "api",
+    "interface",
+    "method",
+    "operation",
+    "action",
+    "mcp",
+    "server",
+    "use",
+    "used",
+    "using",
+    "is",
+    "it",
+    "to",
+    "that",
+    "which",
+    "allows",
+    "allow",
+    "lets",
+    "let",
+    "can",
+    "will",
+    "helps",
+    "help",
+    "you",
+    "your",
+    "users",
+    "user",
+    "please",
+    "safely",
+    "permanently",
+    "directly",
+    "asynchronously",
+    "also",
+    "automatically",
+    "immediately",
+    "optionally",
 ];
 
 /// Words that begin another clause: verbs behind them are not the tool's.
 const CLAUSES: [&str; 14] = [
-    "to", "that", "who", "which", "where", "when", "if", "can", "may", "could", "you", "before", "after", "how",
+    "to", "that", "who", "which", "where", "when", "if", "can", "may", "could", "you", "before", "after",
+    "how",
 ];
 
 /// Words that follow a verb and seldom a noun.
 const ARTICLES: [&str; 21] = [
-    "a", "an", "the", "this", "these", "your", "my", "its", "their", "all", "any", "each", "one", "it", "them", "multiple",
-    "existing", "new", "specified", "given", "specific",
+    "a",
+    "an",
+    "the",
+    "this",
+    "these",
+    "your",
+    "my",
+    "its",
+    "their",
+    "all",
+    "any",
+    "each",
+    "one",
+    "it",
+    "them",
+    "multiple",
+    "existing",
+    "new",
+    "specified",
+    "given",
+    "specific",
 ];
 
 /// What runs whatever it is given.
 const RUN: [&str; 24] = [
-    "query", "queries", "sql", "command", "commands", "code", "script", "scripts", "statement", "statements", "workflow",
-    "workflows", "function", "functions", "program", "shell", "expression", "expressions", "pipeline", "action", "actions",
-    "operation", "operations", "request",
+    "query",
+    "queries",
+    "sql",
+    "command",
+    "commands",
+    "code",
+    "script",
+    "scripts",
+    "statement",
+    "statements",
+    "workflow",
+    "workflows",
+    "function",
+    "functions",
+    "program",
+    "shell",
+    "expression",
+    "expressions",
+    "pipeline",
+    "action",
+    "actions",
+    "operation",
+    "operations",
+    "request",
 ];
 
 const DENIALS: [&str; 16] = [
-    "not", "no", "never", "without", "non", "doesn't", "don't", "won't", "isn't", "cannot", "can't", "avoid", "unlike",
-    "instead", "neither", "nor",
+    "not", "no", "never", "without", "non", "doesn't", "don't", "won't", "isn't", "cannot", "can't", "avoid",
+    "unlike", "instead", "neither", "nor",
 ];
 
 /// Words that open a sentence in a script without spaces, before its verb.
 const UNSPACED_FILLERS: [&str; 18] = [
-    "该接口", "本接口", "此接口", "该工具", "本工具", "此工具", "这个工具", "用于", "用来", "可以", "可", "批量", "通过", "使用",
-    "将", "一个", "指定", " ",
+    "该接口",
+    "本接口",
+    "此接口",
+    "该工具",
+    "本工具",
+    "此工具",
+    "这个工具",
+    "用于",
+    "用来",
+    "可以",
+    "可",
+    "批量",
+    "通过",
+    "使用",
+    "将",
+    "一个",
+    "指定",
+    " ",
 ];

@@ -121,7 +121,12 @@ pub fn classify(
 }
 
 /// The strongest signal wins; the policy's own word stands above all of them.
-fn weigh(server: &str, definition: &Definition, host: Option<Signal>, mut signals: Vec<Signal>) -> Classification {
+fn weigh(
+    server: &str,
+    definition: &Definition,
+    host: Option<Signal>,
+    mut signals: Vec<Signal>,
+) -> Classification {
     let raised = signals.iter().filter(|s| s.raises).map(|s| s.evidence.effect).max();
     let cleared = signals.iter().any(|s| s.clears);
     let contradiction = raised.is_some() && signals.iter().any(|s| s.evidence.effect == Effect::Read);

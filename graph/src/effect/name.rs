@@ -4,9 +4,9 @@
 //! are verbs and nouns are told apart by what stands before them: after `get` a `post` is a noun, after `and` it is a
 //! verb, after `by` it is neither.
 
-use super::{Effect, Signal};
 use super::tokens::{split, unspaced};
 use super::words::{Glue, ReadAs, Says, Usage, Verb, Word, words};
+use super::{Effect, Signal};
 
 /// A word that says something about the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,9 +50,9 @@ pub(super) fn of_tool(server: &str, name: &str, asks_records: bool) -> Reading {
     let mut prefixes = split(server);
     prefixes.push("mcp".to_owned());
     let bare = |keep_verbs: bool| {
-        let leading = all.iter().take_while(|word| {
-            prefixes.contains(word) && !(keep_verbs && words().word(word).verb.is_some())
-        });
+        let leading = all
+            .iter()
+            .take_while(|word| prefixes.contains(word) && !(keep_verbs && words().word(word).verb.is_some()));
         let skipped = leading.count();
         all.get(skipped..).filter(|rest| !rest.is_empty()).unwrap_or(&all)
     };
@@ -123,14 +123,14 @@ struct State {
     tail: bool,
     /// A conjunction stands right before.
     and: bool,
-    /// The first word is unknown, and may be a verb.
-    strange: bool,
     /// Some word before carries meaning.
     begun: bool,
     reads: Option<Found>,
     /// `reads` is the last word that carries meaning.
     closed: bool,
     changes: Vec<Found>,
+    /// What a verb that says nothing does it with, where that is money: `make_payment`.
+    payment: Option<Found>,
     /// The first noun that would be a verb of change if no word of reading made it a noun.
     pending: Option<Found>,
 }
@@ -151,35 +151,75 @@ impl State {
             None => {}
         }
         match unit.word.verb {
-            None => self.strange |= !self.begun && !unit.word.thing,
+            None => self.third_person(units, i, unit),
             Some(_) if unit.word.thing && is_namespace(units, i) => {}
             Some(verb) => match verb.says {
                 Says::Changes(_) => self.change(units, i, unit, verb),
-                Says::Reads if verb.group != "queries" || self.asks_records => self.read(units, i, unit, verb),
+                Says::Reads if verb.group != "queries" || self.asks_records => {
+                    self.read(units, i, unit, verb);
+                }
+                Says::Nothing if self.draws(units, i, unit) => {
+                    self.read(
+                        units,
+                        i,
+                        unit,
+                        Verb { says: Says::Reads, group: "draws", sentence: "draws", ..verb },
+                    );
+                }
                 Says::Reads | Says::Nothing => {
                     if self.and || (!self.tail && self.reading == Before::Nothing) {
+                        if !self.silent && !self.changing {
+                            self.payment = object(verb, units, i);
+                        }
                         self.silent = true;
                         self.silent_noun = unit.word.thing && !self.and;
                     }
                 }
             },
         }
-        self.strange &= !is_namespace(units, i);
         self.and = false;
         self.begun = true;
+    }
+
+    /// Opens a name like a sentence: `gets_files`, `updates_a_page`. Elsewhere such words are plurals.
+    fn third_person(&mut self, units: &[Unit], i: usize, unit: &Unit) {
+        let Some(verb) = singular(&unit.text).and_then(|base| words().word(&base).verb) else { return };
+        let Some(next) = units.get(i + 1).filter(|_| !self.begun) else { return };
+        match verb.says {
+            Says::Reads if next.word.verb.is_none() => self.read(units, i, unit, verb),
+            Says::Changes(_) if ["a", "an", "the"].contains(&next.text.as_str()) => {
+                self.change(units, i, unit, Verb { usage: Usage::Verb, ..verb });
+            }
+            _ => {}
+        }
+    }
+
+    /// A verb of making whose whole object is a picture of what the arguments hold.
+    fn draws(&self, units: &[Unit], i: usize, unit: &Unit) -> bool {
+        let after = units.get(i + 1..).unwrap_or_default();
+        self.asks_records
+            && ["generate", "render", "draw", "visualize"].contains(&unit.text.as_str())
+            && after.iter().all(|unit| unit.word.glue.is_none())
+            && head(after).is_some_and(|made| made.word.picture)
     }
 
     fn change(&mut self, units: &[Unit], i: usize, unit: &Unit, verb: Verb) {
         let names_a_record = units.get(i + 1).is_some_and(|next| next.word.record);
         let is_noun = match verb.usage {
-            Usage::Verb | Usage::Made => self.reading == Before::Sure && names_a_record,
+            Usage::Verb | Usage::Made => {
+                let named = head(units.get(i + 1..).unwrap_or_default());
+                self.reading == Before::Sure && named.is_some_and(|named| named.word.record)
+            }
             Usage::Both => {
                 self.tail
                     || self.changing
                     || self.reading == Before::Sure
                     || (self.reading == Before::Maybe && names_a_record)
             }
-            Usage::Noun | Usage::Result => self.tail || self.changing || self.reading != Before::Nothing,
+            Usage::Noun | Usage::Result => {
+                let object = self.silent && !self.silent_noun && !unit.word.money;
+                self.tail || self.changing || object || self.reading != Before::Nothing
+            }
         };
         if is_noun && !self.and {
             return;
@@ -191,30 +231,53 @@ impl State {
         }
         self.changing = true;
         self.changes.push(found);
-        self.changes.extend(object(verb, units.get(i + 1..).unwrap_or_default()));
+        self.changes.extend(object(verb, units, i));
     }
 
     fn read(&mut self, units: &[Unit], i: usize, unit: &Unit, verb: Verb) {
         if self.tail || self.changing {
             return;
         }
-        // After a noun that could be a verb, a verb of reading shows that it is a noun: plan_get.
-        if self.silent && !(self.silent_noun && verb.usage == Usage::Verb) {
+        let object = head(units.get(i + 1..).unwrap_or_default());
+        let last = object.is_none();
+        // To analyze a query may be to run it.
+        if verb.group == "computes"
+            && !self.asks_records
+            && object.is_some_and(|o| ["query", "sql"].contains(&o.text.as_str()))
+        {
+            self.silent = true;
+            return;
+        }
+        // After a noun that could be a verb, a verb of reading shows that it is a noun: plan_get, package_search.
+        if self.silent && !(self.silent_noun && (verb.usage == Usage::Verb || last)) {
             return;
         }
         self.silent = false;
-        let last = head(units.get(i + 1..).unwrap_or_default()).is_none();
+        // "flag_read" is to flag as read.
+        let marks = |noun: &Found| ["change", "follow"].contains(&noun.verb.group);
+        if unit.text == "read" && last && self.pending.as_ref().is_some_and(marks) {
+            return;
+        }
         let clears = match verb.usage {
             Usage::Verb | Usage::Made => true,
             Usage::Both => !self.begun || self.pending.is_none() || last,
+            // Of the words around it alone: what stands further in front may be anybody's prefix.
             Usage::Noun => {
-                let object = units.get(i + 1).is_some_and(|next| next.word.thing && !is_mark(&next.text));
+                let known = |unit: Option<&Unit>| unit.is_some_and(|unit| unit.word.thing);
+                let noun_before = i.checked_sub(1).is_some_and(|before| known(units.get(before)));
+                let noun_after =
+                    known(units.get(i + 1)) && !units.get(i + 1).is_some_and(|u| is_mark(&u.text));
                 !self.begun
-                    || (self.pending.is_none() && !self.strange)
-                    || (self.pending.is_none() && object)
-                    || (last && !self.strange)
+                    || (last && noun_before)
+                    || (self.pending.is_none() && (noun_before || noun_after))
             }
-            Usage::Result => last,
+            // "post_status" and "email_summary" are orders.
+            Usage::Result => {
+                last && self
+                    .pending
+                    .as_ref()
+                    .is_none_or(|noun| !["send", "publish"].contains(&noun.verb.group))
+            }
         };
         if !clears {
             return;
@@ -236,14 +299,18 @@ impl State {
         {
             self.changes.push(noun);
         }
+        if self.silent && self.changes.is_empty() {
+            self.changes.extend(self.payment.take());
+        }
         let clears = self.changes.is_empty() && !self.silent;
         Reading { changes: self.changes, reads: self.reads.filter(|_| clears) }
     }
 }
 
 /// What is made or changed, where that says more than the verb: a message, an order.
-fn object(verb: Verb, after: &[Unit]) -> Option<Found> {
-    let object = head(after)?;
+fn object(verb: Verb, units: &[Unit], i: usize) -> Option<Found> {
+    let before = || head(units.get(..i).unwrap_or_default());
+    let object = head(units.get(i + 1..).unwrap_or_default()).or_else(before)?;
     let (group, sentence) = match verb.usage {
         _ if object.word.money => ("money", "spends or moves money"),
         Usage::Made if object.word.people => ("people", "reaches people"),
@@ -281,7 +348,10 @@ fn units(folded: &[String]) -> Vec<Unit> {
             let text = rest.get(..length).unwrap_or_default().join(" ");
             let word = match read_as {
                 ReadAs::Word(word) => words().word(word),
-                ReadAs::Noun => NOUN,
+                ReadAs::Noun => {
+                    let last = rest.get(length - 1).map(|word| known(word)).unwrap_or_default();
+                    Word { verb: None, glue: None, thing: true, ..last }
+                }
             };
             units.push(Unit { text, word });
             rest = rest.get(length..).unwrap_or_default();
@@ -294,7 +364,7 @@ fn units(folded: &[String]) -> Vec<Unit> {
 }
 
 const NOUN: Word =
-    Word { verb: None, glue: None, thing: true, people: false, money: false, record: false };
+    Word { verb: None, glue: None, thing: true, people: false, money: false, picture: false, record: false };
 
 /// What is known about a word, also where it is a form of a listed one or made of it.
 fn known(word: &str) -> Word {
@@ -313,9 +383,20 @@ fn known(word: &str) -> Word {
     }
     if let Some(one) = singular(word) {
         let one = words().word(&one);
-        return Word { people: one.people, money: one.money, record: one.record, ..NOUN };
+        // What is only ever a verb is one in the third person too: deletes_user.
+        let only_a_verb = |verb: &Verb| {
+            matches!(verb.says, Says::Changes(_)) && matches!(verb.usage, Usage::Verb | Usage::Made)
+        };
+        return Word { verb: one.verb.filter(only_a_verb), glue: None, thing: true, ..one };
     }
-    if word.ends_with("ed") || word.ends_with("ing") {
+    if let Some(stem) = word.strip_suffix("ing") {
+        let base =
+            [stem.to_owned(), format!("{stem}e")].into_iter().find_map(|base| words().word(&base).verb);
+        let changes = |verb: &Verb| matches!(verb.says, Says::Changes(_)) && verb.usage != Usage::Noun;
+        let verb = base.filter(changes).map(|verb| Verb { usage: Usage::Both, ..verb });
+        return Word { verb, ..NOUN };
+    }
+    if word.ends_with("ed") {
         return NOUN;
     }
     if ["ify", "ize", "ise", "yse", "yze", "ate"].iter().any(|end| word.ends_with(end)) {
@@ -357,7 +438,8 @@ fn singular(word: &str) -> Option<String> {
         return Some(format!("{stem}y"));
     }
     let stem = word.strip_suffix('s')?;
-    let bare = stem.strip_suffix('e').filter(|bare| ["s", "x", "ch", "sh"].iter().any(|end| bare.ends_with(end)));
+    let bare =
+        stem.strip_suffix('e').filter(|bare| ["s", "x", "ch", "sh"].iter().any(|end| bare.ends_with(end)));
     Some(bare.filter(|bare| words().word(bare).thing).unwrap_or(stem).to_owned())
 }
 

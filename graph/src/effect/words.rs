@@ -1,6 +1,6 @@
 //! The word lists, read once: what each word of a name or of a description stands for.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use super::Effect;
@@ -69,6 +69,8 @@ pub(super) struct Word {
     pub(super) people: bool,
     /// To change one is to move money.
     pub(super) money: bool,
+    /// It is a picture of what is given.
+    pub(super) picture: bool,
     /// It is a record of something that was done, or a rule about it.
     pub(super) record: bool,
 }
@@ -80,6 +82,17 @@ pub(super) struct Stroke {
     pub(super) text: String,
     /// What it says.
     pub(super) verb: Verb,
+}
+
+/// A phrase of descriptions that warns.
+#[derive(Clone, Debug)]
+pub(super) struct Warning {
+    /// Its group, which names the reason code.
+    pub(super) group: &'static str,
+    /// The group's sentence for the card.
+    pub(super) sentence: &'static str,
+    /// The phrase, folded.
+    pub(super) phrase: String,
 }
 
 /// What a phrase is read as.
@@ -94,11 +107,11 @@ pub(super) enum ReadAs {
 /// All lists.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    words: HashMap<String, Word>,
-    phrases: HashMap<String, Vec<(Vec<String>, ReadAs)>>,
+    by_text: HashMap<String, Word>,
+    phrases: BTreeMap<String, Vec<(Vec<String>, ReadAs)>>,
     strokes: Vec<Stroke>,
     arguments: HashMap<String, &'static str>,
-    warnings: Vec<(&'static str, &'static str, &'static str)>,
+    warnings: Vec<Warning>,
 }
 
 /// The lists of verbs: file, what its words say.
@@ -125,7 +138,7 @@ pub(super) fn words() -> &'static Words {
 impl Words {
     /// A word in folded form (see [`fold`]).
     pub(super) fn word(&self, folded: &str) -> Word {
-        self.words.get(folded).copied().unwrap_or_default()
+        self.by_text.get(folded).copied().unwrap_or_default()
     }
 
     /// The longest phrase that these folded words begin with: how many words it takes, and what it is read as.
@@ -145,8 +158,8 @@ impl Words {
         self.arguments.get(&words.join("_")).copied()
     }
 
-    /// Phrases of descriptions that warn: group, sentence, phrase.
-    pub(super) fn warnings(&self) -> &[(&'static str, &'static str, &'static str)] {
+    /// Phrases of descriptions that warn.
+    pub(super) fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
@@ -165,15 +178,16 @@ impl Words {
                 if row.column == "han" {
                     lists.strokes.push(Stroke { text: fold(row.word), verb });
                 } else {
-                    lists.words.entry(fold(row.word)).or_default().verb = Some(verb);
+                    lists.by_text.entry(fold(row.word)).or_default().verb = Some(verb);
                 }
             }
         }
         for row in rows(NOUNS) {
-            let word = lists.words.entry(fold(row.word)).or_default();
+            let word = lists.by_text.entry(fold(row.word)).or_default();
             word.thing = true;
             word.people |= row.group == "people";
             word.money |= row.group == "money";
+            word.picture |= row.group == "picture";
             word.record |= row.group == "record";
         }
         for row in rows(GLUE) {
@@ -182,7 +196,7 @@ impl Words {
                 "of" => Glue::Of,
                 _ => Glue::How,
             };
-            lists.words.entry(fold(row.word)).or_default().glue = Some(glue);
+            lists.by_text.entry(fold(row.word)).or_default().glue = Some(glue);
         }
         for (left, right) in phrase_rows() {
             let mut left = left.split_whitespace().map(fold);
@@ -235,7 +249,7 @@ fn phrase_rows() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// The warnings: a heading as in the other lists, then one phrase a line.
-fn warning_rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+fn warning_rows() -> impl Iterator<Item = Warning> {
     let mut heading = ("", "");
     WARNINGS.lines().filter(|line| !line.starts_with('#')).filter_map(move |line| {
         let line = line.trim();
@@ -243,7 +257,7 @@ fn warning_rows() -> impl Iterator<Item = (&'static str, &'static str, &'static 
             heading = (group, sentence.trim());
             return None;
         }
-        (!line.is_empty()).then_some((heading.0, heading.1, line))
+        (!line.is_empty()).then(|| Warning { group: heading.0, sentence: heading.1, phrase: fold(line) })
     })
 }
 

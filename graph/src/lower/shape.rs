@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+use unicode_normalization::char::is_combining_mark;
+
+use crate::card::visible::is_hidden;
 use crate::outline::{Block, BlockKind, Body, Item, Outline};
 use crate::problem::Problem;
 use crate::template::{Source, Template};
@@ -77,11 +80,15 @@ fn names(outline: &Outline, problems: &mut Vec<Problem>) -> HashMap<String, Opti
     names
 }
 
-/// Whether a text is a name: it begins with a letter or `_`, and goes on with letters, digits, `-` and `_`.
+/// Whether a text is a name: it begins with a letter or `_`, and goes on with letters, digits, `-` and `_`. Marks that
+/// many scripts combine with letters count as letters; what cannot be seen does not.
 pub fn is_name(text: &str) -> bool {
+    let letter = |c: char| c.is_alphabetic() && !is_hidden(c);
     let mut chars = text.chars();
-    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
-        && chars.all(|c| c.is_alphanumeric() || c == '-' || c == '_')
+    chars.next().is_some_and(|c| letter(c) || c == '_')
+        && chars.all(|c| {
+            letter(c) || c.is_numeric() || c == '-' || c == '_' || is_combining_mark(c) && !is_hidden(c)
+        })
 }
 
 /// Whether two items are siblings: of one `together:`, or of different questions of one `ask me:`.

@@ -17,8 +17,7 @@ use crate::error::Exit;
 
 /// Variables of this process that a server sees besides those of its configuration. Nothing else is handed on, because
 /// the environment is where the secrets of other servers are.
-const INHERITED: [&str; 10] =
-    ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "SYSTEMROOT"];
+const INHERITED: [&str; 9] = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
 
 /// The same, by the beginning of the name.
 const INHERITED_PREFIXES: [&str; 2] = ["LC_", "XDG_"];

@@ -47,7 +47,9 @@ impl Reader {
         let line = match line {
             Line::Whole(line) => line,
             Line::TooLong(start) => {
-                return self.unreadable(beginning(trimmed(&start)), &Fault::TooLong(self.limit)).await;
+                self.tail.heard_noise(&start);
+                let fault = Fault::TooLong(self.limit);
+                return self.unreadable(beginning(trimmed(&start)), &fault).await;
             }
         };
         let line = trimmed(&line);

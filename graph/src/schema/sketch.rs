@@ -1,0 +1,140 @@
+//! Arguments as the validator sees them: literals as they are, a placeholder for each reference.
+
+use std::collections::BTreeMap;
+
+use super::Inputs;
+use crate::outline::InputKind;
+use crate::policy::number;
+use crate::template::{Ref, Source, Template};
+use crate::value::{Number, Value};
+
+/// A place of the arguments whose value is not what the validator sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A reference: it may become anything.
+    Anything,
+    /// A reference to an input, or text with references in it: only the JSON type is known.
+    OfKind,
+    /// A number with more digits than the validator keeps.
+    Rounded(Number),
+}
+
+/// The JSON that is validated, and the places where it is not what will be sent.
+#[derive(Debug)]
+pub(super) struct Sketch {
+    json: serde_json::Value,
+    /// By JSON pointer.
+    places: BTreeMap<String, Place>,
+}
+
+impl Sketch {
+    pub(super) fn of(args: &Template, inputs: &Inputs<'_>) -> Sketch {
+        let mut places = BTreeMap::new();
+        let json = draw(args, inputs, "", &mut places);
+        Sketch { json, places }
+    }
+
+    pub(super) fn json(&self) -> &serde_json::Value {
+        &self.json
+    }
+
+    /// The place that this pointer is, or lies in.
+    pub(super) fn around(&self, pointer: &str) -> Option<&Place> {
+        let mut at = pointer;
+        loop {
+            if let Some(place) = self.places.get(at) {
+                return Some(place);
+            }
+            at = at.rsplit_once('/')?.0;
+        }
+    }
+
+    /// Whether a place lies in what this pointer names.
+    pub(super) fn has_within(&self, pointer: &str) -> bool {
+        let inside = format!("{pointer}/");
+        self.places.range(inside.clone()..).next().is_some_and(|(place, _)| place.starts_with(&inside))
+    }
+
+    /// Whether there is no place: everything is known exactly.
+    pub(super) fn is_exact(&self) -> bool {
+        self.places.is_empty()
+    }
+}
+
+fn draw(
+    args: &Template,
+    inputs: &Inputs<'_>,
+    at: &str,
+    places: &mut BTreeMap<String, Place>,
+) -> serde_json::Value {
+    match args {
+        Template::Lit(value) => literal(value, at, places),
+        Template::Ref(reference) => {
+            let kind = kind_of(reference, inputs);
+            places.insert(at.to_owned(), if kind.is_some() { Place::OfKind } else { Place::Anything });
+            match kind {
+                Some(InputKind::Text) => "".into(),
+                Some(InputKind::Number) => 0.into(),
+                Some(InputKind::YesNo) => false.into(),
+                Some(InputKind::List) => serde_json::Value::Array(Vec::new()),
+                None => serde_json::Value::Null,
+            }
+        }
+        Template::Text(_) => {
+            places.insert(at.to_owned(), Place::OfKind);
+            "".into()
+        }
+        Template::List(items) => items
+            .iter()
+            .enumerate()
+            .map(|(i, item)| draw(item, inputs, &format!("{at}/{i}"), places))
+            .collect(),
+        Template::Object(members) => {
+            let members = members.iter().map(|(key, member)| {
+                (key.clone(), draw(member, inputs, &format!("{at}/{}", escaped(key)), places))
+            });
+            serde_json::Value::Object(members.collect())
+        }
+    }
+}
+
+/// The kind of an input that is read whole.
+fn kind_of(reference: &Ref, inputs: &Inputs<'_>) -> Option<InputKind> {
+    match &reference.source {
+        Source::Input(name) if reference.path.is_empty() => inputs.get(name.as_str()).copied(),
+        _ => None,
+    }
+}
+
+fn literal(value: &Value, at: &str, places: &mut BTreeMap<String, Place>) -> serde_json::Value {
+    match value {
+        Value::Number(number) => {
+            let json = value.to_serde_json();
+            let exact = Number::from_text(&json.to_string());
+            if exact.is_some_and(|exact| number::compare(&exact, number).is_eq()) {
+                return json;
+            }
+            places.insert(at.to_owned(), Place::Rounded(number.clone()));
+            if json.is_number() {
+                return json;
+            }
+            // Beyond every double; a whole number, as all large ones are.
+            let largest = if number.as_str().starts_with('-') { -f64::MAX } else { f64::MAX };
+            largest.into()
+        }
+        Value::List(items) => {
+            items.iter().enumerate().map(|(i, item)| literal(item, &format!("{at}/{i}"), places)).collect()
+        }
+        Value::Object(members) => {
+            let members = members.iter().map(|(key, member)| {
+                (key.to_owned(), literal(member, &format!("{at}/{}", escaped(key)), places))
+            });
+            serde_json::Value::Object(members.collect())
+        }
+        other => other.to_serde_json(),
+    }
+}
+
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
