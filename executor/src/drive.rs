@@ -145,9 +145,12 @@ impl<S: Storage + 'static> Drive<S> {
         let _ = self.bell.0.try_send(());
     }
 
-    /// Somebody decided or cancelled in this process: the steward looks at once.
+    /// Somebody decided, cancelled or recorded something in this process: the rows are read and the steward looks at once.
     pub(crate) fn poke(&self) {
-        self.core().look_now();
+        let mut core = self.core();
+        core.news = true;
+        core.look_now();
+        drop(core);
         self.ring();
     }
 

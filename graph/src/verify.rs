@@ -5,16 +5,15 @@
 //! demands, an effect that is no longer thought so strong) stays; what it lacks is refused.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::effect::{Classification, Effect};
-use crate::lower::{Floor, Judgement, lower_above};
+use crate::lower::{Floor, Judgement, Schemas, lower_above};
 use crate::outline::{Body, Call};
 use crate::plan::{Edge, Join, Node, NodeIx, NodeKind, Plan};
 use crate::policy::{Author, Policy};
 use crate::problem::{Problem, Severity};
-use crate::schema;
-use crate::template::Template;
 use crate::value::Value;
 
 /// A plan that passed: effects, asking, edges and gates were recomputed from catalog and policy and found in it.
@@ -25,6 +24,7 @@ pub struct VerifiedPlan {
     policy: Policy,
     author: Author,
     now: BTreeMap<NodeIx, Classification>,
+    schemas: Arc<Schemas>,
 }
 
 /// A read, about to be made. Only a [`VerifiedPlan`] makes one, and never for a call that changes something or is asked.
@@ -73,7 +73,14 @@ impl Plan {
             .collect();
         let catalog = catalog.part(plan.calls().map(|(_, call)| (call.server.as_str(), call.tool.as_str())));
         // What was made again: the same nodes and edges, and words that nobody can have written into the file.
-        Ok(VerifiedPlan { plan, catalog, policy: policy.clone(), author, now })
+        Ok(VerifiedPlan {
+            plan,
+            catalog,
+            policy: policy.clone(),
+            author,
+            now,
+            schemas: Arc::new(lowered.schemas),
+        })
     }
 
     /// All calls with their nodes.
@@ -326,15 +333,14 @@ impl VerifiedPlan {
         let Some((_, Body::Call(step))) = self.plan.item_of(call).map(|(i, item)| (i, &item.body)) else {
             return Err(format!("{:?} is no call", self.plan.node(call).id));
         };
-        let Some(definition) = self.catalog.definition(&step.server, &step.tool) else {
-            return Err(format!("{}.{} is not in the catalog", step.server, step.tool));
-        };
-        let faults =
-            schema::check(&definition.input_schema, &Template::Lit(args.clone()), &schema::Inputs::new())?;
-        if faults.is_empty() {
-            return Ok(());
+        let tool = (step.server.clone(), step.tool.clone());
+        match self.schemas.get(&tool) {
+            Some(Ok(schema)) => schema.validate(args).map_err(|faults| faults.join("; ")),
+            Some(Err(broken)) => {
+                Err(format!("the input schema of {}.{} is broken: {broken}", tool.0, tool.1))
+            }
+            None => Err(format!("{}.{} is not in the catalog", tool.0, tool.1)),
         }
-        Err(faults.into_iter().map(|f| f.message).collect::<Vec<_>>().join("; "))
     }
 }
 

@@ -44,7 +44,9 @@ fn codes(classification: &Classification) -> Vec<&str> {
 
 #[test]
 fn every_style() {
-    for (tokens, effect) in [("list open issues", Read), ("delete user", Destructive), ("create folder", Write)] {
+    for (tokens, effect) in
+        [("list open issues", Read), ("delete user", Destructive), ("create folder", Write)]
+    {
         let words: Vec<&str> = tokens.split(' ').collect();
         let capital = |w: &&str| w[..1].to_uppercase() + &w[1..];
         let pascal: String = words.iter().map(capital).collect();
@@ -180,6 +182,19 @@ fn changes() {
         ("shut_down_server", Destructive),
         ("sign_up", Write),
         ("HDEL", Destructive),
+        ("DELETES_A_LIST", Destructive),
+        ("removes_user_from_list", Destructive),
+        ("updates_a_list", Write),
+        ("updates_list", Read),
+        ("GETS_DOMAINS", Read),
+        ("deleting_list", Destructive),
+        ("flag_read", Write),
+        ("trash_can_empty", Destructive),
+        ("bump_ttl", Unknown),
+        ("bump_ver", Unknown),
+        ("reticulate_display", Unknown),
+        ("create_purchase_order", Destructive),
+        ("create_blog_post", Destructive),
     ]);
 }
 
@@ -209,7 +224,7 @@ fn silence_changes() {
         ("handle_list", Unknown),
         ("generate_report", Unknown),
         ("summarize_thread", Unknown),
-        ("query", Unknown),
+        ("query", Read),
         ("notifications", Unknown),
         ("sendmail2", Destructive),
         ("xyzzy2000", Unknown),
@@ -220,7 +235,12 @@ fn silence_changes() {
     let found = of_name("frobnicate");
     assert_eq!(codes(&found), ["default"]);
     assert_eq!(found.evidence[0].says, "nothing says it only reads");
-    assert!(found.silence.unwrap().starts_with("[[reads]]\nserver = \"acme\"\ntool = \"frobnicate\"\ndefinition = \"sha256:"));
+    assert!(
+        found
+            .silence
+            .unwrap()
+            .starts_with("[[reads]]\nserver = \"acme\"\ntool = \"frobnicate\"\ndefinition = \"sha256:")
+    );
 }
 
 #[test]
@@ -253,14 +273,16 @@ fn the_card_says_why() {
 const KV: &str = r#"{"type":"object","properties":{"action":{"enum":["list","get","delete"]},"key":{}}}"#;
 
 fn with_action(definition: &Definition, action: Template) -> Classification {
-    let args = Template::object(vec![("action".into(), action), ("key".into(), Template::Lit(Value::from("k")))]);
+    let args =
+        Template::object(vec![("action".into(), action), ("key".into(), Template::Lit(Value::from("k")))]);
     classify("kv", definition, Some(&args.unwrap()), &Policy::default())
 }
 
 #[test]
 fn a_literal_of_a_closed_list_answers_for_the_call() {
     let destroys = r#"{"destructiveHint":true,"readOnlyHint":false}"#;
-    for kv in [tool("kv", "", KV, "null"), tool("manage_kv", "Creates, lists and deletes keys", KV, destroys)] {
+    for kv in [tool("kv", "", KV, "null"), tool("manage_kv", "Creates, lists and deletes keys", KV, destroys)]
+    {
         let literal = |text: &str| with_action(&kv, Template::Lit(Value::from(text)));
         assert_eq!(literal("list").effect, Read, "{}", kv.name);
         assert_eq!(literal("list").evidence[0].says, "reads (argument action \"list\")");
@@ -292,9 +314,11 @@ fn a_closed_list_that_only_reads_clears_whatever_is_chosen() {
     assert_eq!(of(&tool("run", "", schema, "null")).effect, Read);
     let one_writes = r#"{"properties":{"action":{"enum":["get","list","reorder"]}}}"#;
     assert_eq!(of(&tool("backlog", "", one_writes, "null")).effect, Write);
-    let by_reference = r##"{"$defs":{"A":{"enum":["get","drop"]}},"properties":{"operation":{"$ref":"#/$defs/A"}}}"##;
+    let by_reference =
+        r##"{"$defs":{"A":{"enum":["get","drop"]}},"properties":{"operation":{"$ref":"#/$defs/A"}}}"##;
     assert_eq!(of(&tool("get_table", "", by_reference, "null")).effect, Destructive);
-    let branches = r#"{"oneOf":[{"properties":{"op":{"const":"get"}}},{"properties":{"op":{"const":"erase"}}}]}"#;
+    let branches =
+        r#"{"oneOf":[{"properties":{"op":{"const":"get"}}},{"properties":{"op":{"const":"erase"}}}]}"#;
     assert_eq!(of(&tool("get_item", "", branches, "null")).effect, Destructive);
 }
 
@@ -311,7 +335,9 @@ fn text_that_is_run_never_clears() {
     ] {
         let definition = tool(name, description, schema, "null");
         assert_eq!(of(&definition).effect, Unknown, "{name}");
-        let args = Template::Lit(Value::parse(r#"{"sql":"SELECT 1","query":"SELECT 1","command":"ls","method":"GET"}"#).unwrap());
+        let args = Template::Lit(
+            Value::parse(r#"{"sql":"SELECT 1","query":"SELECT 1","command":"ls","method":"GET"}"#).unwrap(),
+        );
         let called = classify("db", &definition, Some(&args), &Policy::default());
         assert_eq!(called.effect, Unknown, "{name} with a harmless beginning");
     }
@@ -432,7 +458,8 @@ fn names_in_other_languages() {
 #[test]
 fn a_server_name_in_front_changes_nothing_and_hides_nothing() {
     let at = |server: &str, name: &str| {
-        classify(server, &tool(name, "", r#"{"properties":{"id":{}}}"#, "null"), None, &Policy::default()).effect
+        classify(server, &tool(name, "", r#"{"properties":{"id":{}}}"#, "null"), None, &Policy::default())
+            .effect
     };
     assert_eq!(at("github", "github_list_issues"), Read);
     assert_eq!(at("github", "mcp__github__list_issues"), Read);

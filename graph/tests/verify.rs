@@ -1,4 +1,11 @@
 //! A plan that was written is the plan that is read, and a plan that was edited is refused or as safe as before.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::format_collect,
+    reason = "a test may fail"
+)]
 
 mod outline;
 
@@ -198,7 +205,11 @@ fn grown(seed: &[(u8, u8, u8)]) -> Sketch {
     for (block, steps, pick) in seed {
         let before = names.clone();
         let read = |n: usize| -> Vec<&str> {
-            if before.is_empty() || n % 2 == 0 { vec![] } else { vec![before[n % before.len()].as_str()] }
+            if before.is_empty() || n.is_multiple_of(2) {
+                vec![]
+            } else {
+                vec![before[n % before.len()].as_str()]
+            }
         };
         let tool = |n: usize| tools[(usize::from(*pick) + n * 7) % tools.len()];
         let size = usize::from(*steps % 4) + 1;

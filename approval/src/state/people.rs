@@ -64,3 +64,75 @@ pub(super) fn quorum(terms: &Terms) -> usize {
 fn refuse(why: &str) -> Result<(), StoreError> {
     Err(StoreError::NotAllowed(why.to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use plangate_graph::Digest;
+
+    use super::*;
+    use crate::clock::Time;
+    use crate::row::{NewRow, RowId};
+    use crate::run::{Holder, NewRun, RunId};
+    use crate::state::{Asked, Earlier, Moment, ask, lease_of, start};
+
+    fn person(name: &str) -> Person {
+        Person { issuer: "os".into(), subject: name.into(), roles: Vec::new(), verified: true }
+    }
+
+    fn asked() -> (Stored, RunHead) {
+        let (run, holder) = (RunId("r".into()), Holder("h".into()));
+        let new = NewRun {
+            id: run.clone(),
+            plan: Vec::new(),
+            catalog: Vec::new(),
+            policy: Vec::new(),
+            inputs: Vec::new(),
+            requester: person("ann"),
+            author: "person".into(),
+            title: String::new(),
+            hold_siblings: false,
+        };
+        let head = start(&new, Digest::of(b""), &holder, Time(0));
+        let new = NewRow {
+            id: RowId("a".into()),
+            run,
+            node: "ready".into(),
+            ask: 0,
+            call: None,
+            digest: Digest::of(b"ready?"),
+            question: Some("ready?".into()),
+            reason: Vec::new(),
+            policy: Digest::of(b""),
+            terms: Terms { requester_may_decide: false, ..Terms::default() },
+            key: String::new(),
+        };
+        let moment = Moment { now: Time(0), run: &head, claimer_dead: false };
+        match ask(&new, Earlier::default(), &moment, &lease_of(&head, &holder, 0)) {
+            Ok(Asked::New { row, .. }) => (row.next, head),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_editor_counts_as_requester() {
+        let (stored, head) = asked();
+        let edited = Stored { edited_by: Some(person("bob")), ..stored };
+        assert!(matches!(may_vote(&edited, &head, &person("ann")), Err(StoreError::NotAllowed(_))));
+        assert!(matches!(may_vote(&edited, &head, &person("bob")), Err(StoreError::NotAllowed(_))));
+        assert_eq!(may_vote(&edited, &head, &person("carol")), Ok(()));
+    }
+
+    #[test]
+    fn votes_for_other_bytes_do_not_count() {
+        let (mut stored, _) = asked();
+        let vote =
+            |name: &str, digest| Vote { by: person(name), yes: true, digest, at: Time(0), reason: None };
+        stored.row.votes = vec![
+            vote("bob", stored.row.digest),
+            vote("bob", stored.row.digest),
+            vote("carol", Digest::of(b"before the edit")),
+            Vote { yes: false, ..vote("dan", stored.row.digest) },
+        ];
+        assert_eq!(counted(&stored), [&person("bob")]);
+    }
+}

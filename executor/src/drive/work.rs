@@ -217,6 +217,11 @@ impl<S: Storage + 'static> Drive<S> {
             StoreError::Unusable { .. } => store(),
             error => Err(error),
         });
+        // The host may have said so by another way, at this very moment: what is stored stands.
+        let stored = stored.or_else(|error| match error {
+            StoreError::NotNow(state) if !state.open() => self.ctx.store.row(&claim.row),
+            error => Err(error),
+        });
         self.inbox.push(match stored {
             Ok(row) => Report::Outcome { ix, attempt, at, row: Box::new(row) },
             Err(error) => Report::Unstored { ix, attempt, error },

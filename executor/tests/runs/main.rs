@@ -17,3 +17,6 @@ mod basics;
 mod crash;
 mod failing;
 mod people;
+mod limits;
+mod size;
+mod worked;

@@ -4,6 +4,7 @@
 //! It names every call, says of each argument whether it is fixed, set when the run starts or known when asked, and says
 //! where the run will stop and why.
 
+mod html;
 mod lines;
 mod markdown;
 mod mermaid;
@@ -29,6 +30,8 @@ pub struct Card {
     pub notes: Vec<CardNote>,
     /// How many answers are asked for at most.
     pub stops: usize,
+    /// How many calls change something without being asked about.
+    pub through: usize,
     /// Digest of the plan.
     pub plan: String,
 }

@@ -78,7 +78,11 @@ fn answer(property: &Property, args: Option<&Template>) -> Answer {
         return Answer { settles: signal.is_some(), signal };
     }
     let readings: Vec<_> = property.values.iter().map(|value| (value, read(value))).collect();
-    if readings.iter().all(|(_, reading)| reading.reads.is_some()) {
+    let says_nothing =
+        |value: &str| ["my", "mine", "me", "all", "any", "none"].contains(&value.to_lowercase().as_str());
+    if readings.iter().any(|(_, reading)| reading.reads.is_some())
+        && readings.iter().all(|(value, reading)| reading.reads.is_some() || says_nothing(value))
+    {
         let says = format!("reads, whatever {name} is (argument {name})");
         return Answer { signal: Some(Signal::clears("argument-reads", says)), settles: true };
     }

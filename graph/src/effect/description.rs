@@ -5,7 +5,7 @@
 
 use super::name::Found;
 use super::tokens::{fold, unspaced};
-use super::words::{Says, Usage, Verb, words};
+use super::words::{Says, Usage, Verb, Warning, words};
 use super::{Effect, Signal};
 use crate::catalog::Definition;
 use crate::value::Value;
@@ -67,7 +67,7 @@ fn later_sentences(text: &str) -> Vec<Found> {
     for word in sentences.filter_map(|s| s.split(|c: char| !c.is_alphanumeric()).next()) {
         if let Some(form) = form(word)
             && form.third_person
-            && matches!(form.verb.says, Says::Changes(effect) if effect != Effect::Unknown)
+            && ["create", "delete", "send", "publish", "pay", "overwrite"].contains(&form.verb.group)
             && matches!(form.verb.usage, Usage::Verb | Usage::Made)
         {
             found.push(form.found(word));
@@ -189,7 +189,8 @@ fn form(word: &str) -> Option<Form> {
     });
     // Elimina, supprime; elimina (eliminare); löscht, sendet.
     let others = [Some(format!("{word}r")), Some(format!("{word}re"))];
-    let german = word.strip_suffix('t').into_iter().flat_map(|s| [Some(format!("{s}en")), Some(format!("{s}n"))]);
+    let german =
+        word.strip_suffix('t').into_iter().flat_map(|s| [Some(format!("{s}en")), Some(format!("{s}n"))]);
     let verb = english.chain(others).chain(german).flatten().find_map(|base| known(&base))?;
     Some(Form { verb, third_person: true })
 }
@@ -226,9 +227,8 @@ fn is_definite(says: Says) -> bool {
 /// Phrases that warn, unless the sentence says that it is not so.
 fn warnings(place: &str, text: &str) -> Vec<Signal> {
     let mut signals: Vec<Signal> = Vec::new();
-    for (group, sentence, phrase) in words().warnings() {
-        let phrase = fold(phrase);
-        let Some(at) = text.find(&phrase) else { continue };
+    for Warning { group, sentence, phrase } in words().warnings() {
+        let Some(at) = text.find(phrase) else { continue };
         let before = text.get(..at).unwrap_or_default();
         let clause = before.rsplit(['.', '\n', ';', ',', '。', '，']).next().unwrap_or_default();
         let denied = clause.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|w| DENIALS.contains(&w));

@@ -123,8 +123,6 @@ struct State {
     tail: bool,
     /// A conjunction stands right before.
     and: bool,
-    /// The first word is unknown, and may be a verb.
-    strange: bool,
     /// Some word before carries meaning.
     begun: bool,
     reads: Option<Found>,
@@ -153,11 +151,11 @@ impl State {
             None => {}
         }
         match unit.word.verb {
-            None => self.strange |= !self.begun && !unit.word.thing,
+            None => self.third_person(units, i, unit),
             Some(_) if unit.word.thing && is_namespace(units, i) => {}
             Some(verb) => match verb.says {
                 Says::Changes(_) => self.change(units, i, unit, verb),
-                Says::Reads if verb.group != "queries" || (self.asks_records && units.len() > 1) => {
+                Says::Reads if verb.group != "queries" || self.asks_records => {
                     self.read(units, i, unit, verb);
                 }
                 Says::Nothing if self.draws(units, i, unit) => {
@@ -179,9 +177,21 @@ impl State {
                 }
             },
         }
-        self.strange &= !is_namespace(units, i);
         self.and = false;
         self.begun = true;
+    }
+
+    /// Opens a name like a sentence: `gets_files`, `updates_a_page`. Elsewhere such words are plurals.
+    fn third_person(&mut self, units: &[Unit], i: usize, unit: &Unit) {
+        let Some(verb) = singular(&unit.text).and_then(|base| words().word(&base).verb) else { return };
+        let Some(next) = units.get(i + 1).filter(|_| !self.begun) else { return };
+        match verb.says {
+            Says::Reads if next.word.verb.is_none() => self.read(units, i, unit, verb),
+            Says::Changes(_) if ["a", "an", "the"].contains(&next.text.as_str()) => {
+                self.change(units, i, unit, Verb { usage: Usage::Verb, ..verb });
+            }
+            _ => {}
+        }
     }
 
     /// A verb of making whose whole object is a picture of what the arguments hold.
@@ -243,17 +253,23 @@ impl State {
             return;
         }
         self.silent = false;
+        // "flag_read" is to flag as read.
+        let marks = |noun: &Found| ["change", "follow"].contains(&noun.verb.group);
+        if unit.text == "read" && last && self.pending.as_ref().is_some_and(marks) {
+            return;
+        }
         let clears = match verb.usage {
             Usage::Verb | Usage::Made => true,
             Usage::Both => !self.begun || self.pending.is_none() || last,
+            // Of the words around it alone: what stands further in front may be anybody's prefix.
             Usage::Noun => {
-                let is_thing = |unit: Option<&Unit>| unit.is_some_and(|u| u.word.thing && !is_mark(&u.text));
-                let before_thing = is_thing(units.get(i + 1));
-                // A strange first word may be a verb: of two words before the last, the second is what is listed.
-                let listed = i >= 2 && is_thing(units.get(i - 1));
+                let known = |unit: Option<&Unit>| unit.is_some_and(|unit| unit.word.thing);
+                let noun_before = i.checked_sub(1).is_some_and(|before| known(units.get(before)));
+                let noun_after =
+                    known(units.get(i + 1)) && !units.get(i + 1).is_some_and(|u| is_mark(&u.text));
                 !self.begun
-                    || (self.pending.is_none() && (!self.strange || before_thing))
-                    || (last && (!self.strange || listed))
+                    || (last && noun_before)
+                    || (self.pending.is_none() && (noun_before || noun_after))
             }
             // "post_status" and "email_summary" are orders.
             Usage::Result => {
@@ -332,7 +348,10 @@ fn units(folded: &[String]) -> Vec<Unit> {
             let text = rest.get(..length).unwrap_or_default().join(" ");
             let word = match read_as {
                 ReadAs::Word(word) => words().word(word),
-                ReadAs::Noun => NOUN,
+                ReadAs::Noun => {
+                    let last = rest.get(length - 1).map(|word| known(word)).unwrap_or_default();
+                    Word { verb: None, glue: None, thing: true, ..last }
+                }
             };
             units.push(Unit { text, word });
             rest = rest.get(length..).unwrap_or_default();
@@ -364,9 +383,20 @@ fn known(word: &str) -> Word {
     }
     if let Some(one) = singular(word) {
         let one = words().word(&one);
-        return Word { verb: None, glue: None, thing: true, ..one };
+        // What is only ever a verb is one in the third person too: deletes_user.
+        let only_a_verb = |verb: &Verb| {
+            matches!(verb.says, Says::Changes(_)) && matches!(verb.usage, Usage::Verb | Usage::Made)
+        };
+        return Word { verb: one.verb.filter(only_a_verb), glue: None, thing: true, ..one };
     }
-    if word.ends_with("ed") || word.ends_with("ing") {
+    if let Some(stem) = word.strip_suffix("ing") {
+        let base =
+            [stem.to_owned(), format!("{stem}e")].into_iter().find_map(|base| words().word(&base).verb);
+        let changes = |verb: &Verb| matches!(verb.says, Says::Changes(_)) && verb.usage != Usage::Noun;
+        let verb = base.filter(changes).map(|verb| Verb { usage: Usage::Both, ..verb });
+        return Word { verb, ..NOUN };
+    }
+    if word.ends_with("ed") {
         return NOUN;
     }
     if ["ify", "ize", "ise", "yse", "yze", "ate"].iter().any(|end| word.ends_with(end)) {

@@ -84,6 +84,17 @@ pub(super) struct Stroke {
     pub(super) verb: Verb,
 }
 
+/// A phrase of descriptions that warns.
+#[derive(Clone, Debug)]
+pub(super) struct Warning {
+    /// Its group, which names the reason code.
+    pub(super) group: &'static str,
+    /// The group's sentence for the card.
+    pub(super) sentence: &'static str,
+    /// The phrase, folded.
+    pub(super) phrase: String,
+}
+
 /// What a phrase is read as.
 #[derive(Clone, Debug)]
 pub(super) enum ReadAs {
@@ -100,7 +111,7 @@ pub(super) struct Words {
     phrases: BTreeMap<String, Vec<(Vec<String>, ReadAs)>>,
     strokes: Vec<Stroke>,
     arguments: HashMap<String, &'static str>,
-    warnings: Vec<(&'static str, &'static str, &'static str)>,
+    warnings: Vec<Warning>,
 }
 
 /// The lists of verbs: file, what its words say.
@@ -147,8 +158,8 @@ impl Words {
         self.arguments.get(&words.join("_")).copied()
     }
 
-    /// Phrases of descriptions that warn: group, sentence, phrase.
-    pub(super) fn warnings(&self) -> &[(&'static str, &'static str, &'static str)] {
+    /// Phrases of descriptions that warn.
+    pub(super) fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
@@ -238,7 +249,7 @@ fn phrase_rows() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// The warnings: a heading as in the other lists, then one phrase a line.
-fn warning_rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+fn warning_rows() -> impl Iterator<Item = Warning> {
     let mut heading = ("", "");
     WARNINGS.lines().filter(|line| !line.starts_with('#')).filter_map(move |line| {
         let line = line.trim();
@@ -246,7 +257,7 @@ fn warning_rows() -> impl Iterator<Item = (&'static str, &'static str, &'static 
             heading = (group, sentence.trim());
             return None;
         }
-        (!line.is_empty()).then_some((heading.0, heading.1, line))
+        (!line.is_empty()).then(|| Warning { group: heading.0, sentence: heading.1, phrase: fold(line) })
     })
 }
 

@@ -10,7 +10,7 @@ use crate::outline::{Body, Call, Outline};
 use crate::plan::Judged;
 use crate::policy::{Asking, AskingOf, Author, Policy};
 use crate::problem::Problem;
-use crate::schema;
+use crate::schema::{self, InputSchema};
 
 /// A call, judged.
 #[derive(Clone, Debug)]
@@ -25,6 +25,9 @@ pub(crate) struct Judgement {
     pub(crate) why: Evidence,
 }
 
+/// The input schemas of the tools that were looked at, by server and tool; the error is what is broken in one.
+pub(crate) type Schemas = BTreeMap<(String, String), Result<InputSchema, String>>;
+
 /// Judges every call. What is wrong for certain becomes a problem.
 pub(super) fn calls(
     outline: &Outline,
@@ -33,8 +36,9 @@ pub(super) fn calls(
     author: Author,
     floor: &Floor,
     problems: &mut Vec<Problem>,
-) -> BTreeMap<usize, Judgement> {
+) -> (BTreeMap<usize, Judgement>, Schemas) {
     let mut judgements = BTreeMap::new();
+    let mut schemas = Schemas::new();
     let mut written: HashMap<(&str, &str, String), &str> = HashMap::new();
     let inputs: schema::Inputs<'_> = outline.inputs.iter().map(|i| (i.name.as_str(), i.kind)).collect();
     for (place, item) in outline.items.iter().enumerate() {
@@ -45,7 +49,10 @@ pub(super) fn calls(
             problems.push(Problem::error("R0501", Some(place), message).help(help));
             continue;
         };
-        problems.extend(arguments(place, call, definition, &inputs));
+        let schema = schemas
+            .entry((call.server.clone(), call.tool.clone()))
+            .or_insert_with(|| InputSchema::new(&definition.input_schema));
+        problems.extend(arguments(place, call, schema, &inputs));
         let now = classify(&call.server, definition, Some(&call.args), policy);
         let asking = policy.asking(
             &AskingOf {
@@ -99,7 +106,7 @@ pub(super) fn calls(
         let judged = Judged { definition: definition.digest(&call.server), effect, asked, evidence };
         judgements.insert(place, Judgement { judged, now, asked_now, why });
     }
-    judgements
+    (judgements, schemas)
 }
 
 fn waiver(
@@ -134,12 +141,13 @@ fn waiver(
 fn arguments(
     place: usize,
     call: &Call,
-    definition: &crate::catalog::Definition,
+    schema: &Result<InputSchema, String>,
     inputs: &schema::Inputs<'_>,
 ) -> Vec<Problem> {
     let name = &call.name;
-    match schema::check(&definition.input_schema, &call.args, inputs) {
-        Ok(faults) => faults
+    match schema {
+        Ok(schema) => schema
+            .check(&call.args, inputs)
             .into_iter()
             .map(|fault| {
                 let problem = Problem::error("R0510", Some(place), format!("`{name}`: {}", fault.message));
