@@ -207,12 +207,12 @@ impl<S: Storage + 'static> Executor<S> {
             observer.started(&run);
         }
         let laid = drive.conduct();
+        let record = Record::of_plan(&*self.store, &run, drive.ctx.plan.plan(), &drive.ctx.names);
         drop(drive);
         self.driven
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .retain(|(id, drive)| *id != run && drive.strong_count() > 0);
-        let record = Record::read(&*self.store, &run);
         match laid? {
             Laid::Ended => Ok(Ended::Done(record?)),
             Laid::Parked => self.parked(run, record?),

@@ -154,6 +154,11 @@ impl Picture {
         at_gate.or_else(|| self.last.get(&ix).map(|row| (row, true)))
     }
 
+    /// The schedule as it stands.
+    pub(crate) fn schedule(&self, shape: &Arc<Topology>, limits: &Limits) -> Schedule {
+        Schedule::resumed(Arc::clone(shape), limits, |ix| self.standings[ix])
+    }
+
     /// Everything a drive goes on from.
     pub(crate) fn restore(
         &self,
@@ -163,7 +168,7 @@ impl Picture {
         inputs: Object,
         limits: &Limits,
     ) -> Restore {
-        let schedule = Schedule::resumed(Arc::clone(shape), limits, |ix| self.standings[ix]);
+        let schedule = self.schedule(shape, limits);
         let mut values = Values::new(inputs, shape.len());
         let mut errors = HashMap::new();
         let mut claims = HashMap::new();
