@@ -15,6 +15,7 @@ pub mod simulate;
 pub mod tools;
 
 mod check;
+mod day;
 mod drive;
 mod error;
 mod executor;

@@ -7,6 +7,7 @@ use plangate_approval::{Lease, RunId, RunState, Storage};
 use plangate_graph::problem::Problem;
 use plangate_graph::{Author, Catalog, Plan, Policy, VerifiedPlan};
 
+use crate::day::day_of;
 use crate::drive::Restore;
 use crate::error::RunError;
 use crate::executor::{Ended, Executor, Present, author_text};
@@ -69,6 +70,11 @@ impl<S: Storage + 'static> Executor<S> {
             .map_err(|e| broken("catalog", e.to_string()))?;
         let policy = Policy::from_toml(&document(&run.policy, "policy")?)
             .map_err(|e| broken("policy", e.to_string()))?;
+        // A rule that has ended since is no longer in force.
+        let policy = match day_of(self.store().now()) {
+            Some(today) => policy.on(today),
+            None => policy,
+        };
         let author = [Author::Person, Author::Model].into_iter().find(|a| author_text(*a) == run.author);
         let verified = plan
             .verify(&catalog, &policy, author.unwrap_or_default())
