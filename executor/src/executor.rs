@@ -17,7 +17,7 @@ use crate::journal::Watch;
 use crate::options::Options;
 use crate::record::Record;
 use crate::schedule::{Limits, Schedule, Topology};
-use crate::shared::Shared;
+
 use crate::tools::{Tools, Writer};
 use crate::values::{Names, Values, call_of, names};
 
@@ -187,7 +187,7 @@ impl<S: Storage + 'static> Executor<S> {
         let run = lease.run.clone();
         let context = Context {
             store: Arc::clone(&self.store),
-            approvals: Approvals::new(Shared(Arc::clone(&self.store))),
+            approvals: Approvals::new(Arc::clone(&self.store)),
             tools: Arc::clone(&self.tools),
             writer: self.writer.clone(),
             options: self.options.clone(),
