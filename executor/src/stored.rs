@@ -37,11 +37,8 @@ pub(crate) struct Picture {
 impl Stored {
     pub(crate) fn read<S: Storage>(store: &S, run: &RunId) -> Result<Stored, RunError> {
         let run = store.run(run)?;
-        let inputs = match Value::parse_bytes(&run.inputs) {
-            Ok(Value::Object(inputs)) => inputs,
-            Ok(_) | Err(_) => {
-                return Err(RunError::Fault(format!("the stored inputs of run {} are no object", run.id)));
-            }
+        let Ok(Value::Object(inputs)) = Value::parse_bytes(&run.inputs) else {
+            return Err(RunError::Fault(format!("the stored inputs of run {} are no object", run.id)));
         };
         let steps = store.steps(&run.id)?;
         let rows = store.rows(Some(&run.id))?;
@@ -163,7 +160,7 @@ impl Picture {
         inputs: Object,
         limits: &Limits,
     ) -> Restore {
-        let schedule = Schedule::resumed(Arc::clone(shape), limits, |ix| self.standings[ix]);
+        let schedule = Schedule::resumed(shape, limits, |ix| self.standings[ix]);
         let mut values = Values::new(inputs, shape.len());
         let mut errors = HashMap::new();
         let mut claims = HashMap::new();
