@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use plangate_approval::storage::ParkAnswer;
 use plangate_approval::{Lease, RunId, RunState, Storage};
+use plangate_graph::policy::Date;
 use plangate_graph::problem::Problem;
-use plangate_graph::{Author, Catalog, Plan, Policy, VerifiedPlan};
+use plangate_graph::{Author, Catalog, Digest, Plan, Policy, VerifiedPlan};
 
 use crate::drive::Restore;
 use crate::error::RunError;
@@ -57,8 +58,13 @@ impl<S: Storage + 'static> Executor<S> {
     /// The stored plan, verified again.
     fn verified(&self, stored: &Stored, present: Option<&Present>) -> Result<VerifiedPlan, Refused> {
         let run = &stored.run;
-        let document = |digest, what: &str| {
+        let document = |digest: &Digest, what: &str| {
             let bytes = self.store().document(digest).map_err(RunError::from)?;
+            if Digest::of(&bytes) != *digest {
+                return Err(Refused::Plan(format!(
+                    "the stored {what} is not the one that the run started with"
+                )));
+            }
             String::from_utf8(bytes).map_err(|e| Refused::Plan(format!("the stored {what} is no text: {e}")))
         };
         let broken =
@@ -69,6 +75,11 @@ impl<S: Storage + 'static> Executor<S> {
             .map_err(|e| broken("catalog", e.to_string()))?;
         let policy = Policy::from_toml(&document(&run.policy, "policy")?)
             .map_err(|e| broken("policy", e.to_string()))?;
+        // The day is no part of a stored policy: rules that have ended since no longer loosen.
+        let policy = match Date::of_unix_ms(self.store().now().0) {
+            Some(today) => policy.on(today),
+            None => policy,
+        };
         let author = [Author::Person, Author::Model].into_iter().find(|a| author_text(*a) == run.author);
         let verified = plan
             .verify(&catalog, &policy, author.unwrap_or_default())
