@@ -8,8 +8,10 @@ mod annotations;
 mod arguments;
 mod default;
 mod description;
+mod grammar;
 mod name;
 mod tokens;
+mod unit;
 mod words;
 
 use std::fmt;
@@ -101,51 +103,44 @@ pub fn classify(
 ) -> Classification {
     let arguments = arguments::of_call(definition, args);
     let mut name = name::of_tool(server, &definition.name, arguments.asks_records);
-    let mut signals = arguments.signals;
     if arguments.answered != Answered::No {
         // A name that says what is done counts whatever the arguments say.
         name.changes.retain(name::Found::is_certain);
     }
+    let mut signals = arguments.signals;
     signals.extend(name::signals(name));
+    let named = !signals.is_empty();
     let trusted = policy.trusts(server, &definition.name);
     let of_the_whole = description::of_definition(definition)
         .into_iter()
         .chain(annotations::of_definition(definition, trusted));
     let by_literal = arguments.answered == Answered::ByLiteral;
     signals.extend(of_the_whole.filter(|signal| !(by_literal && signal.raises)));
-    let host = policy.reads(server, definition, args).map(|evidence| Signal {
-        evidence,
-        raises: false,
-        clears: true,
-    });
-    weigh(server, definition, host, signals)
-}
 
-/// The strongest signal wins; the policy's own word stands above all of them.
-fn weigh(
-    server: &str,
-    definition: &Definition,
-    host: Option<Signal>,
-    mut signals: Vec<Signal>,
-) -> Classification {
     let raised = signals.iter().filter(|s| s.raises).map(|s| s.evidence.effect).max();
     let cleared = signals.iter().any(|s| s.clears);
     let contradiction = raised.is_some() && signals.iter().any(|s| s.evidence.effect == Effect::Read);
     let mut silence = None;
-    let effect = match (&host, raised) {
-        (Some(_), _) => Effect::Read,
-        (None, Some(raised)) => raised,
-        (None, None) if cleared => Effect::Read,
-        (None, None) => {
+    let effect = match raised {
+        None if cleared => Effect::Read,
+        Some(raised) if named || raised >= Effect::Destructive => raised,
+        // Neither name nor arguments say what it does. What the server says of it besides may make that worse, never better.
+        raised => {
             signals.insert(0, default::signal());
-            silence = Some(default::silence(server, definition));
+            silence = raised.is_none().then(|| default::silence(server, definition));
             Effect::Unknown
         }
     };
     // Deciding ones first, otherwise in the order of the layers.
     signals.sort_by_key(|signal| signal.evidence.effect != effect);
-    let evidence = host.into_iter().chain(signals).map(|signal| signal.evidence).collect();
-    Classification { effect, evidence, contradiction, silence }
+    let mut evidence: Vec<Evidence> = signals.into_iter().map(|signal| signal.evidence).collect();
+    match policy.reads(server, definition, args) {
+        Some(host) => {
+            evidence.insert(0, host);
+            Classification { effect: Effect::Read, evidence, contradiction, silence: None }
+        }
+        None => Classification { effect, evidence, contradiction, silence },
+    }
 }
 
 impl Signal {
