@@ -16,3 +16,15 @@ pub enum Outcome {
     /// It may have happened; why that is not known.
     Unknown(String),
 }
+
+impl Outcome {
+    /// The variant, as it is written: `ok`, `failed`, `not_sent`, `unknown`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Outcome::Ok(_) => "ok",
+            Outcome::Failed(_) => "failed",
+            Outcome::NotSent(_) => "not_sent",
+            Outcome::Unknown(_) => "unknown",
+        }
+    }
+}

@@ -1,15 +1,19 @@
 //! The single-use value that holds a call which changes something.
 
-use crate::row::RowId;
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::row::{Claim, RowId};
 
 /// The right to make one call, and the call itself. Only a claim makes one; it cannot be copied, stored or used twice.
 ///
 /// It ends with the lease it was claimed under. [`Permit::spend`] looks at that just before the first byte goes out.
 #[derive(Debug)]
 pub struct Permit {
-    pub(crate) row: RowId,
+    pub(crate) claim: Claim,
     pub(crate) call: PermittedCall,
     pub(crate) steady_until: i64,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 /// A call that may go out now. Its bytes are those of the row.
@@ -29,7 +33,12 @@ pub struct Lapsed;
 impl Permit {
     /// The row it was claimed from.
     pub fn row(&self) -> &RowId {
-        &self.row
+        &self.claim.row
+    }
+
+    /// The claim, under which the outcome is recorded. Keep a copy before the permit is handed on.
+    pub fn claim(&self) -> &Claim {
+        &self.claim
     }
 
     /// The server, for preparing the connection before the permit is spent.
@@ -39,8 +48,7 @@ impl Permit {
 
     /// The call, if the permit still holds at this moment of the steady clock. Do this last, right before the first byte.
     pub fn spend(self) -> Result<PermittedCall, Lapsed> {
-        use crate::clock::Clock as _;
-        if crate::clock::SystemClock.steady() < self.steady_until { Ok(self.call) } else { Err(Lapsed) }
+        if self.clock.steady() < self.steady_until { Ok(self.call) } else { Err(Lapsed) }
     }
 }
 

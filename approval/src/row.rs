@@ -10,15 +10,31 @@ use crate::clock::Time;
 use crate::outcome::Outcome;
 use crate::run::RunId;
 
+/// How long an approved row may be claimed after its last vote, in milliseconds.
+pub const USABLE_MS: i64 = 3_600_000;
+/// How far a clock may lie behind the one that wrote a time, in milliseconds, before that time counts as in the future.
+pub const SKEW_MS: i64 = 5_000;
+/// How long after its deadline a call whose end nobody recorded may still be under way, in milliseconds.
+pub const GRACE_MS: i64 = 30_000;
+
 /// Id of a row: 128 random bits, 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RowId(pub String);
 
+/// A claim that was won: under it, and nothing else, the outcome of its call is recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Claim {
+    /// The row.
+    pub row: RowId,
+    /// Random 128 bits, made by the claimer.
+    pub nonce: String,
+}
+
 /// Somebody who starts runs or decides rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Person {
-    /// Who says so, for instance `os` or an OpenID issuer.
+    /// Who says so, for instance `os` or an `OpenID` issuer.
     pub issuer: String,
     /// Who it is, in the issuer's words.
     pub subject: String,
@@ -91,8 +107,8 @@ pub struct Row {
     pub call: Option<RowCall>,
     /// What a voter must have seen.
     pub digest: Digest,
-    /// The digest before an edit.
-    pub edited_from: Option<Digest>,
+    /// What edits replaced, from what was asked on.
+    pub edits: Vec<Edited>,
     /// The question, with its values.
     pub question: Option<String>,
     /// Why it is asked.
@@ -144,10 +160,30 @@ pub struct Vote {
     pub yes: bool,
     /// The digest that the person saw.
     pub digest: Digest,
+    /// How many edits stood before it. A later edit voids it, also one that brings the same bytes back.
+    #[serde(default)]
+    pub edits: u32,
     /// When.
     pub at: Time,
     /// What the person said with it.
     pub reason: Option<String>,
+}
+
+/// What an edit replaced. The row holds the bytes that count now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edited {
+    /// Digest of the bytes before.
+    pub digest: Digest,
+    /// The bytes before.
+    pub args: Vec<u8>,
+    /// The idempotency key before.
+    pub key: String,
+    /// Who edited; counts as requester of what came of it.
+    pub by: Person,
+    /// When.
+    pub at: Time,
+    /// What the person said with it.
+    pub note: Option<String>,
 }
 
 /// A person's word on what happened.
@@ -208,6 +244,89 @@ pub struct Decision {
     pub yes: bool,
     /// What the person says with it.
     pub reason: Option<String>,
+}
+
+/// Other arguments for a pending call. Whoever makes one has held them against schema and policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The row.
+    pub row: RowId,
+    /// The digest that the person saw.
+    pub seen: Digest,
+    /// Who.
+    pub by: Person,
+    /// Canonical argument bytes from now on.
+    pub args: Vec<u8>,
+    /// Why the call is asked with these.
+    pub reason: Vec<String>,
+    /// What it needs to be decided with these. The row expires no later than before.
+    pub terms: Terms,
+    /// What the person says with it.
+    pub note: Option<String>,
+}
+
+impl Row {
+    /// The digest of what was asked, if it was edited since.
+    pub fn edited_from(&self) -> Option<Digest> {
+        self.edits.first().map(|edit| edit.digest)
+    }
+
+    /// Whether a vote is about the bytes as they are now. Votes before an edit are kept, and void.
+    pub fn counts(&self, vote: &Vote) -> bool {
+        vote.digest == self.digest && usize::try_from(vote.edits) == Ok(self.edits.len())
+    }
+}
+
+impl RowState {
+    /// All of them.
+    pub const ALL: [RowState; 12] = [
+        RowState::Pending,
+        RowState::Approved,
+        RowState::Claimed,
+        RowState::Succeeded,
+        RowState::Failed,
+        RowState::Uncertain,
+        RowState::Happened,
+        RowState::DidNot,
+        RowState::Answered,
+        RowState::Rejected,
+        RowState::Cancelled,
+        RowState::Expired,
+    ];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RowState::Pending => "pending",
+            RowState::Approved => "approved",
+            RowState::Claimed => "claimed",
+            RowState::Succeeded => "succeeded",
+            RowState::Failed => "failed",
+            RowState::Uncertain => "uncertain",
+            RowState::Happened => "happened",
+            RowState::DidNot => "did_not",
+            RowState::Answered => "answered",
+            RowState::Rejected => "rejected",
+            RowState::Cancelled => "cancelled",
+            RowState::Expired => "expired",
+        }
+    }
+
+    /// The state that is written so.
+    pub fn named(text: &str) -> Option<RowState> {
+        RowState::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+
+    /// Whether it waits for somebody: for votes, for its call, or for a word on what happened.
+    pub fn open(self) -> bool {
+        matches!(self, RowState::Pending | RowState::Approved | RowState::Claimed | RowState::Uncertain)
+    }
+}
+
+impl fmt::Display for RowState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 impl fmt::Display for RowId {

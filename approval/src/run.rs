@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Time;
 use crate::row::Person;
 
+/// How long a lease lasts from its last renewal, in milliseconds.
+pub const LEASE_MS: i64 = 30_000;
+
 /// Id of a run: 128 random bits, 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -67,6 +70,8 @@ pub struct Run {
     pub holder: Option<String>,
     /// Until when that lease lasts.
     pub lease_until: Option<Time>,
+    /// At the moment of reading: that lease is not over, and its holder not known dead.
+    pub driven: bool,
     /// Raised by every decision.
     pub wake: u64,
     /// When it was cancelled.
@@ -163,6 +168,47 @@ pub struct StepWrite {
 }
 
 impl StepState {
+    /// All of them.
+    pub const ALL: [StepState; 13] = [
+        StepState::Waiting,
+        StepState::Ready,
+        StepState::Running,
+        StepState::Pending,
+        StepState::Uncertain,
+        StepState::Done,
+        StepState::Failed,
+        StepState::TimedOut,
+        StepState::Rejected,
+        StepState::Expired,
+        StepState::Blocked,
+        StepState::Skipped,
+        StepState::Cancelled,
+    ];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            StepState::Waiting => "waiting",
+            StepState::Ready => "ready",
+            StepState::Running => "running",
+            StepState::Pending => "pending",
+            StepState::Uncertain => "uncertain",
+            StepState::Done => "done",
+            StepState::Failed => "failed",
+            StepState::TimedOut => "timed_out",
+            StepState::Rejected => "rejected",
+            StepState::Expired => "expired",
+            StepState::Blocked => "blocked",
+            StepState::Skipped => "skipped",
+            StepState::Cancelled => "cancelled",
+        }
+    }
+
+    /// The state that is written so.
+    pub fn named(text: &str) -> Option<StepState> {
+        StepState::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+
     /// Whether nothing more happens to it.
     pub fn ended(self) -> bool {
         !matches!(
@@ -177,9 +223,48 @@ impl StepState {
 }
 
 impl RunState {
+    /// All of them.
+    pub const ALL: [RunState; 6] = [
+        RunState::Running,
+        RunState::Parked,
+        RunState::Attention,
+        RunState::Done,
+        RunState::Failed,
+        RunState::Cancelled,
+    ];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RunState::Running => "running",
+            RunState::Parked => "parked",
+            RunState::Attention => "attention",
+            RunState::Done => "done",
+            RunState::Failed => "failed",
+            RunState::Cancelled => "cancelled",
+        }
+    }
+
+    /// The state that is written so.
+    pub fn named(text: &str) -> Option<RunState> {
+        RunState::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+
     /// Whether nothing more happens to it.
     pub fn ended(self) -> bool {
         matches!(self, RunState::Done | RunState::Failed | RunState::Cancelled)
+    }
+}
+
+impl fmt::Display for RunState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for StepState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 

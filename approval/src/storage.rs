@@ -1,45 +1,80 @@
 //! The trait of a store: verbs, each one atomic, each with its events in the same transaction.
 
+use std::sync::Arc;
+
 use plangate_graph::Digest;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::Time;
+use crate::clock::{Clock, Time};
 use crate::outcome::Outcome;
-use crate::row::{Decision, NewRow, Row, RowId, RowState, Settled};
+use crate::row::{Decision, Edit, NewRow, Row, RowId, RowState, Settled};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
 
-/// What a store author writes. Each verb is one compare-and-set that returns the state that won; times are read after
-/// the lock. Locks are taken in one order: the run, the row, the head of the event log. What a verb returned is durable.
+/// What a store author writes: verbs, each one atomic compare-and-set that returns the state that won.
+///
+/// What a verb returned is durable, with its events, in the same transaction; what it refused left nothing behind, except
+/// that a row it met past its time is written down as expired. The clock is read after the lock. Locks are taken in one
+/// order: the run, the row, the head of the event log. [`state`](crate::state) holds every decision as a function of
+/// values; a store keeps the values.
+///
+/// A verb may be asked again when its answer was lost: each is idempotent as its own words say.
 pub trait Storage: Send + Sync {
     /// The store's own random id, made once with it.
     fn id(&self) -> Result<String, StoreError>;
     /// The store's clock.
     fn now(&self) -> Time;
+    /// The clock of this machine, by whose steady reading leases and permits end here.
+    fn clock(&self) -> Arc<dyn Clock>;
     /// The steady clock of this machine.
-    fn steady(&self) -> i64;
-    /// A holder for a new driver in this process; known dead once the process is gone.
+    fn steady(&self) -> i64 {
+        self.clock().steady()
+    }
+    /// A holder for a new driver in this process, made before it leases anything. Where processes share a kernel it is
+    /// known dead as soon as this process is gone, however it went; elsewhere its lease decides.
     fn holder(&self) -> Result<Holder, StoreError>;
 
-    /// Stores a run with its documents and takes its first lease.
+    /// Stores a run with its documents and takes its first lease. Called before the first step. The same run by the same
+    /// holder again is the same lease.
     fn start(&self, run: &NewRun, holder: &Holder) -> Result<Lease, StoreError>;
-    /// Takes the lease of a run that is not driven (nobody holds it, it ran out, or its holder is known dead).
+    /// Takes the lease of a run that is not driven: nobody holds it, it ran out, or its holder is known dead. The fence
+    /// grows, claims of the driver before become uncertain, and a run that needed attention or was parked is running. A
+    /// cancelled run that has not ended can be taken, to be ended. A holder whose lease is live is `Busy` to itself too.
     fn lease(&self, run: &RunId, holder: &Holder) -> Result<LeaseAnswer, StoreError>;
-    /// Extends the lease and reads `wake` and the cancel mark.
+    /// Extends the lease to [`LEASE_MS`](crate::run::LEASE_MS) from now and reads `wake` and the cancel mark. Called
+    /// well before the lease ends; a driver compares `wake` with the one it had. A lease that ran out is not renewed,
+    /// even if nobody took it.
     fn renew(&self, lease: &Lease) -> Result<Lease, StoreError>;
-    /// Writes states of steps, all of them or none; renews the lease with it.
+    /// Writes states of steps, all of them or none, and renews the lease with it. Called before anything that depends on
+    /// these steps starts; many steps are one commit. Works in a cancelled run, so that what its calls brought can be
+    /// written.
     fn record(&self, lease: &Lease, steps: &[StepWrite]) -> Result<Lease, StoreError>;
-    /// Parks the run and releases the lease, unless `wake` moved since it was seen.
+    /// Parks the run and releases the lease, unless `wake` moved since it was seen: then the lease is renewed and the
+    /// driver looks again, so that no decision is left lying. A cancelled run is not parked.
     fn park(&self, lease: &Lease) -> Result<ParkAnswer, StoreError>;
-    /// Ends the run and releases the lease, unless `wake` moved since it was seen.
+    /// Ends the run (or, as `Attention`, lays it down until a person looks) and releases the lease, unless `wake` moved
+    /// since it was seen. Rows of an ended run that nobody claimed are cancelled with it. A run that was cancelled ends
+    /// as `Cancelled` only, and no other does.
     fn end(&self, lease: &Lease, state: RunState, reason: Option<&str>) -> Result<ParkAnswer, StoreError>;
-    /// Cancels a run: its mark and its unclaimed rows in one transaction. A run that has ended stays as it is.
+    /// Cancels a run: its mark and its unclaimed rows in one transaction. Needs no lease. From then on nothing is asked
+    /// or claimed; a driver sees the mark with its next renewal, records what its calls brought, and ends the run. Where
+    /// nobody drives, the run and its steps end at once. A run that has ended stays as it is; again, nothing changes.
     fn cancel(&self, run: &RunId, by: &crate::row::Person, reason: Option<&str>) -> Result<Run, StoreError>;
 
-    /// Puts a row, and its step to `pending`. Idempotent by (run, node, ask); other bytes are [`StoreError::Changed`].
+    /// Puts a row, and its step to `pending`. Called once its arguments are final, before anybody is told that it waits.
+    /// Idempotent by (run, node, ask); other bytes are [`StoreError::Changed`]. The next ask number of a node is taken
+    /// only after its last row expired or a person said that its call did not happen.
     fn ask(&self, lease: &Lease, row: &NewRow, step: &[StepWrite]) -> Result<Row, StoreError>;
-    /// One person's vote. Refusals in this order: not found, decided, cancelled, expired, changed, not allowed.
+    /// One person's vote; raises the run's `wake`. Refusals in this order: not found, decided, cancelled, expired,
+    /// changed, not allowed. The same person's yes again changes nothing.
     fn decide(&self, decision: &Decision) -> Result<Row, StoreError>;
-    /// Takes an approved row to make its call, and its step to `running`. The same nonce again is the same claim.
+    /// Puts other arguments in the place of those that a pending row was asked with; raises the run's `wake`. The caller
+    /// has held them against schema and policy; `key` is the idempotency key for them. Refusals as for `decide`. Earlier
+    /// votes are void and kept, the bytes before are kept, and the row expires no later than before. The same edit again
+    /// changes nothing.
+    fn edit(&self, edit: &Edit, key: &str) -> Result<Row, StoreError>;
+    /// Takes an approved row to make its call, and its step to `running`. The last thing before the call. It compares
+    /// the digest with the stored one and with the bytes themselves, the definition, the votes, and the lease. The same
+    /// nonce again is the same claim, in whatever state it is by then: look at the state.
     fn claim(
         &self,
         lease: &Lease,
@@ -49,7 +84,7 @@ pub trait Storage: Send + Sync {
         definition: Digest,
         step: &StepWrite,
     ) -> Result<Row, StoreError>;
-    /// A row that policy lets through: born claimed, with the rule as decider.
+    /// A row that policy lets through: born claimed, with the rule as decider. Idempotent by the nonce.
     fn claim_unasked(
         &self,
         lease: &Lease,
@@ -59,7 +94,8 @@ pub trait Storage: Send + Sync {
         step: &StepWrite,
     ) -> Result<Row, StoreError>;
     /// What came of a claimed call, with its value, and its step ended, in one transaction. Keyed by the claim, not by
-    /// the lease. After a person has spoken it is kept as an event and changes nothing else.
+    /// the lease: the claimer may always say what it saw, and an unknown outcome may become known. The same outcome
+    /// again changes nothing. After a person has spoken it is kept as an event and changes nothing else.
     fn outcome(
         &self,
         row: &RowId,
@@ -67,8 +103,9 @@ pub trait Storage: Send + Sync {
         outcome: &Outcome,
         step: &StepWrite,
     ) -> Result<Row, StoreError>;
-    /// A person says what happened to an uncertain call. [`StoreError::InFlight`] until its call has ended or its
-    /// deadline and a grace have passed.
+    /// A person says what happened to an uncertain call; raises the run's `wake`. "It happened" puts its step to `done`,
+    /// "it did not" to `ready`. [`StoreError::InFlight`] until the call has ended: its outcome is recorded as unknown,
+    /// the claimer's process is known dead, or its deadline and a grace have passed.
     fn settle(&self, row: &RowId, settled: &Settlement) -> Result<Row, StoreError>;
 
     /// A run.
@@ -77,10 +114,16 @@ pub trait Storage: Send + Sync {
     fn runs(&self) -> Result<Vec<Run>, StoreError>;
     /// The steps of a run that were written down, by node id.
     fn steps(&self, run: &RunId) -> Result<Vec<StepWrite>, StoreError>;
-    /// A row, with its state at this moment.
+    /// A row, with its state at this moment. Where readers see a row expired for the first time they write that down.
     fn row(&self, row: &RowId) -> Result<Row, StoreError>;
     /// Rows of a run in the order they were asked, or of all runs.
     fn rows(&self, of: Option<&RunId>) -> Result<Vec<Row>, StoreError>;
+    /// Rows of all runs that are pending, approved, claimed or uncertain at this moment, in the order they were asked.
+    fn waiting(&self) -> Result<Vec<Row>, StoreError> {
+        let mut rows = self.rows(None)?;
+        rows.retain(|row| row.state.open());
+        Ok(rows)
+    }
     /// A document by its digest.
     fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError>;
     /// Events after a sequence number, in order.
@@ -146,7 +189,7 @@ pub enum StoreError {
         id: String,
     },
     /// Decided already.
-    #[error("already {state:?} by {by} at {at:?}")]
+    #[error("already {state} by {by}")]
     Decided {
         /// What it is now.
         state: RowState,
@@ -159,7 +202,7 @@ pub enum StoreError {
     #[error("the run was cancelled")]
     Cancelled,
     /// Its time was over.
-    #[error("expired at {at:?}; nothing was run: ask again")]
+    #[error("expired; nothing was run: ask again")]
     Expired {
         /// When it expired.
         at: Time,
@@ -176,13 +219,13 @@ pub enum StoreError {
     #[error("not allowed: {0}")]
     NotAllowed(String),
     /// It cannot be settled yet: the call may still be under way.
-    #[error("the call may still be under way until {until:?}")]
+    #[error("the call may still be under way; it can be settled once that is certain")]
     InFlight {
         /// When it can be settled.
         until: Time,
     },
     /// The row is not in a state that allows this.
-    #[error("the row is {0:?}")]
+    #[error("the row is {0}")]
     NotNow(RowState),
     /// Another drives the run now; nothing more is started here.
     #[error("the lease of run {0} is lost")]
@@ -195,12 +238,47 @@ pub enum StoreError {
         /// What is known.
         known: i64,
     },
+    /// The row, or what was decided about it, comes from later than this clock shows: nothing is decided until it is right.
+    #[error("the row is from later than this clock shows: set the clock right")]
+    FromFuture {
+        /// When it was asked or approved.
+        at: Time,
+        /// What the store's clock shows.
+        now: Time,
+    },
+    /// The run holds its effects while one of its rows is pending.
+    #[error("the run starts nothing while {0} waits for a decision")]
+    Held(RowId),
+    /// The operating system gave no random bits.
+    #[error("no random bits: {0}")]
+    Random(String),
     /// The file is damaged, read-only, full, locked, or not a store.
     #[error("the store at {path} {message}")]
     Unusable {
         /// Where it lies.
         path: String,
+        /// What kind of fault it is.
+        fault: Fault,
         /// What is wrong and what to do.
         message: String,
     },
+}
+
+/// What is wrong with a store that cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// The file is something else.
+    NotAStore,
+    /// The file, or a value in it, is not what was written.
+    Damaged,
+    /// It cannot be written.
+    ReadOnly,
+    /// The disk or the quota is full.
+    Full,
+    /// Another process kept it locked for too long.
+    Locked,
+    /// It cannot be opened.
+    NoAccess,
+    /// Reading or writing failed.
+    Io,
 }

@@ -98,7 +98,9 @@ impl Cancel {
     pub fn cancel(&self) {
         self.mark.cancelled.store(true, Ordering::Release);
         let then = std::mem::take(&mut *self.mark.then.lock().unwrap_or_else(PoisonError::into_inner));
-        then.into_iter().for_each(|run| run());
+        for run in then {
+            run();
+        }
     }
 
     /// Runs this once [`cancel`](Cancel::cancel) is called, at once if it already was. It must not block. The deadline does not trigger it.
@@ -118,6 +120,6 @@ impl fmt::Debug for Cancel {
         f.debug_struct("Cancel")
             .field("deadline", &self.deadline)
             .field("cancelled", &self.is_cancelled())
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -42,6 +42,13 @@ impl Digest {
     }
 }
 
+/// From the 32 bytes that [`as_bytes`](Digest::as_bytes) gave.
+impl From<[u8; 32]> for Digest {
+    fn from(bytes: [u8; 32]) -> Digest {
+        Digest(bytes)
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("sha256:")?;

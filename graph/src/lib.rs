@@ -6,6 +6,7 @@
 //! [`Catalog`] and a [`Policy`]; [`Plan::to_json`] writes `actions.json`, [`Plan::from_json`] reads it, and
 //! [`Plan::verify`] believes nothing in it: it lowers the outline again and compares.
 
+pub mod card;
 pub mod catalog;
 pub mod digest;
 pub mod effect;

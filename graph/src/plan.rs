@@ -1,5 +1,7 @@
 //! The checked graph. Every plan comes out of [`lower`](crate::lower) or is read from `actions.json` and held against it.
 
+use std::sync::Arc;
+
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use serde::{Deserialize, Serialize};
@@ -83,7 +85,7 @@ pub struct Judged {
     /// Whether it is put to a person.
     pub asked: bool,
     /// Every rule that fired: first those of the effect, then why it is asked or not.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Arc<[Evidence]>,
 }
 
 /// A join.
@@ -179,7 +181,6 @@ impl Plan {
 
     /// A node. The index must be of this plan.
     pub fn node(&self, ix: NodeIx) -> &Node {
-        #[expect(clippy::indexing_slicing, reason = "an index of another plan is a fault of the caller")]
         &self.graph[NodeIndex::from(ix)]
     }
 
@@ -250,7 +251,7 @@ impl Plan {
 
     /// The `need` join through which this item reads a step, if its block counts that step; otherwise it reads it directly.
     pub fn join_for(&self, item: usize, step: NodeIx) -> Option<NodeIx> {
-        let block = self.outline.items[item].block;
+        let block = self.outline.items.get(item)?.block;
         self.need_join(block).filter(|join| match &self.node(*join).kind {
             NodeKind::Join(Join::Need { of, .. }) => of.binary_search(&step).is_ok(),
             _ => false,

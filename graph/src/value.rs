@@ -315,6 +315,7 @@ fn twice(sorted: &[(String, Value)]) -> Option<&str> {
     })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err takes")]
 fn syntax(error: serde_json::Error) -> ValueError {
     ValueError::Syntax(error.to_string())
 }

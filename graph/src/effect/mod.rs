@@ -6,6 +6,7 @@
 
 mod annotations;
 mod arguments;
+mod calls;
 mod default;
 mod description;
 mod grammar;
@@ -14,7 +15,10 @@ mod tokens;
 mod unit;
 mod words;
 
+pub(crate) use calls::Calls;
+
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +62,7 @@ pub struct Classification {
     /// The verdict.
     pub effect: Effect,
     /// Every rule that fired; never empty.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Arc<[Evidence]>,
     /// Two sources contradict each other, for instance a hint `readOnlyHint: true` on `delete_all`. The stronger side counted.
     pub contradiction: bool,
     /// The policy line that would say that it only reads, where only the default speaks.
@@ -91,6 +95,8 @@ struct Signal {
     raises: bool,
     /// It says that the call only reads, and is believed where nothing raises.
     clears: bool,
+    /// The name or the arguments say so, not the server in other words.
+    of_call: bool,
 }
 
 /// Classifies a call of a tool. `args` are the arguments as the recipe gives them (only literals count), or nothing
@@ -101,6 +107,12 @@ pub fn classify(
     args: Option<&Template>,
     policy: &Policy,
 ) -> Classification {
+    let host = policy.reads(server, definition, args);
+    weigh(server, definition, host, signals(server, definition, args, policy))
+}
+
+/// What all layers but the policy's own word say.
+fn signals(server: &str, definition: &Definition, args: Option<&Template>, policy: &Policy) -> Vec<Signal> {
     let arguments = arguments::of_call(definition, args);
     let mut name = name::of_tool(server, &definition.name, arguments.asks_records);
     if arguments.answered != Answered::No {
@@ -109,23 +121,37 @@ pub fn classify(
     }
     let mut signals = arguments.signals;
     signals.extend(name::signals(name));
-    let named = !signals.is_empty();
+    for signal in &mut signals {
+        signal.of_call = true;
+    }
     let trusted = policy.trusts(server, &definition.name);
     let of_the_whole = description::of_definition(definition)
         .into_iter()
         .chain(annotations::of_definition(definition, trusted));
     let by_literal = arguments.answered == Answered::ByLiteral;
     signals.extend(of_the_whole.filter(|signal| !(by_literal && signal.raises)));
+    signals
+}
 
+/// The strongest signal wins; the policy's own word stands above all of them.
+fn weigh(
+    server: &str,
+    definition: &Definition,
+    host: Option<Evidence>,
+    mut signals: Vec<Signal>,
+) -> Classification {
     let raised = signals.iter().filter(|s| s.raises).map(|s| s.evidence.effect).max();
     let cleared = signals.iter().any(|s| s.clears);
+    let of_call = signals.iter().any(|s| s.of_call);
     let contradiction = raised.is_some() && signals.iter().any(|s| s.evidence.effect == Effect::Read);
     let mut silence = None;
-    let effect = match raised {
-        None if cleared => Effect::Read,
-        Some(raised) if named || raised >= Effect::Destructive => raised,
-        // Neither name nor arguments say what it does. What the server says of it besides may make that worse, never better.
-        raised => {
+    let effect = match (&host, raised) {
+        (Some(_), _) => Effect::Read,
+        (None, None) if cleared => Effect::Read,
+        (None, Some(raised)) if of_call || raised >= Effect::Destructive => raised,
+        // Neither name nor arguments say what it does. What the server says of it besides may make that worse, never
+        // better.
+        (None, raised) => {
             signals.insert(0, default::signal());
             silence = raised.is_none().then(|| default::silence(server, definition));
             Effect::Unknown
@@ -133,14 +159,8 @@ pub fn classify(
     };
     // Deciding ones first, otherwise in the order of the layers.
     signals.sort_by_key(|signal| signal.evidence.effect != effect);
-    let mut evidence: Vec<Evidence> = signals.into_iter().map(|signal| signal.evidence).collect();
-    match policy.reads(server, definition, args) {
-        Some(host) => {
-            evidence.insert(0, host);
-            Classification { effect: Effect::Read, evidence, contradiction, silence: None }
-        }
-        None => Classification { effect, evidence, contradiction, silence },
-    }
+    let evidence = host.into_iter().chain(signals.into_iter().map(|signal| signal.evidence)).collect();
+    Classification { effect, evidence, contradiction, silence }
 }
 
 impl Signal {
@@ -157,6 +177,7 @@ impl Signal {
             evidence: Evidence { code: code.into(), says: says.into(), effect },
             raises: false,
             clears: false,
+            of_call: false,
         }
     }
 }

@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 
 use super::guards::Guards;
-use super::shape::label;
-use crate::outline::{BlockKind, Body};
+use super::shape::{by_block, label};
+use crate::outline::{Block, BlockKind, Body, Item};
 use crate::plan::{NodeKind, Note, Plan};
 use crate::problem::Problem;
 
 /// Notes and warnings, in no particular order.
 pub(super) fn of(plan: &Plan, guards: &Guards) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    moved(plan, &mut problems);
-    side_by_side(plan, &mut problems);
+    let mut problems = moved(plan);
+    problems.extend(side_by_side(plan));
     for place in &guards.idle {
         if let Some(item) = plan.outline().items.get(*place) {
             let message = format!("{} guards nothing", label(item));
             let help = match item.body {
                 Body::Question(_) => {
-                    "nothing stands below it: the run stops there, records the answer and ends; indent a step under it to guard that step"
+                    "nothing stands below it: the run stops there, records the answer and ends; indent a step \
+                     under it to guard that step"
                 }
                 _ => "nothing stands below it: indent a step under it to guard that step",
             };
@@ -28,41 +28,65 @@ pub(super) fn of(plan: &Plan, guards: &Guards) -> Vec<Problem> {
     problems
 }
 
-/// Steps that start at once although they were typed after others.
-fn moved(plan: &Plan, problems: &mut Vec<Problem>) {
-    for place in plan.moved_items() {
-        let Some(item) = plan.outline().items.get(place) else { continue };
-        let Some(name) = item.name() else { continue };
-        let Some(block) = plan.outline().blocks.get(item.block) else { continue };
-        let what = match item.body {
-            Body::Sentence(_) => "reads nothing from above",
-            _ => "reads nothing from above and changes nothing",
-        };
+/// Steps that start at once although they were typed below others: one note a step of a `then:`, one a `together:`.
+fn moved(plan: &Plan) -> Vec<Problem> {
+    let outline = plan.outline();
+    let moved = plan.moved_items();
+    let members = by_block(outline);
+    // For each block, the last step above it.
+    let mut above: Vec<Option<&str>> = Vec::with_capacity(members.len());
+    let mut last = None;
+    for places in &members {
+        above.push(last);
+        let named = places.iter().rev().find_map(|place| outline.items.get(*place)?.name());
+        last = named.or(last);
+    }
+    let mut problems = Vec::new();
+    let mut said = None;
+    for place in moved.iter().copied() {
+        let Some(item) = outline.items.get(place) else { continue };
+        let Some(block) = outline.blocks.get(item.block) else { continue };
+        let whole = block.kind == BlockKind::Together
+            && members
+                .get(item.block)
+                .is_some_and(|places| places.iter().all(|p| moved.binary_search(p).is_ok()));
+        if whole && said == Some(item.block) {
+            continue;
+        }
+        said = whole.then_some(item.block);
         let beside = plan
             .fan_above(item.block)
-            .and_then(|fan| plan.outline().blocks.get(fan))
-            .and_then(|fan| fan.name.clone())
+            .and_then(|fan| outline.blocks.get(fan)?.name.as_deref())
             .map_or_else(String::new, |fan| format!(", beside `{fan}`"));
-        let message =
-            format!("`{name}` stands in a `{}:` but {what}: it starts at once{beside}", block.word());
-        let above = plan
-            .outline()
-            .items
-            .iter()
-            .take(place)
-            .filter(|i| i.block < item.block)
-            .filter_map(|i| i.name())
-            .last();
-        let problem = Problem::note("R0507", Some(place), message);
-        problems.push(match above {
-            Some(above) => problem.help(format!("to make it wait, write `after: {above}` below it")),
+        let problem = Problem::note("R0507", Some(place), sentence(item, block, whole, &beside));
+        problems.push(match above.get(item.block).copied().flatten() {
+            Some(above) => problem.help(format!("to make it wait, write `after: {above}` below the step")),
             None => problem,
         });
     }
+    problems
+}
+
+fn sentence(item: &Item, block: &Block, whole: bool, beside: &str) -> String {
+    let name = item.name().unwrap_or_default();
+    let word = block.word();
+    if whole {
+        let label =
+            block.name.as_ref().map_or_else(|| format!("this `{word}:`"), |l| format!("`{word} {l}:`"));
+        return format!(
+            "nothing in {label} reads anything from above or changes anything: its steps start at once{beside}"
+        );
+    }
+    let why = match item.body {
+        Body::Sentence(_) => "reads nothing from above",
+        _ => "reads nothing from above and changes nothing",
+    };
+    format!("`{name}` stands in a `{word}:` but {why}: it starts at once{beside}")
 }
 
 /// Two effects of one `together:` that go to one server.
-fn side_by_side(plan: &Plan, problems: &mut Vec<Problem>) {
+fn side_by_side(plan: &Plan) -> Vec<Problem> {
+    let mut problems = Vec::new();
     let mut seen: BTreeMap<(usize, &str), &str> = BTreeMap::new();
     for (_, node) in plan.nodes() {
         let NodeKind::Call { item: place, judged } = &node.kind else { continue };
@@ -81,6 +105,7 @@ fn side_by_side(plan: &Plan, problems: &mut Vec<Problem>) {
             problems.push(Problem::warning("R0508", Some(*place), message).help(help));
         }
     }
+    problems
 }
 
 /// A problem that is no error, as it stays in the plan.

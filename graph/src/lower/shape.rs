@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+use unicode_normalization::char::is_combining_mark;
+
+use crate::card::visible::is_hidden;
 use crate::outline::{Block, BlockKind, Body, Item, Outline};
 use crate::problem::Problem;
 use crate::template::{Source, Template};
@@ -19,6 +22,7 @@ pub(super) fn check(outline: &Outline) -> Vec<Problem> {
         afters(outline, &names, place, item, &mut problems);
     }
     needs(outline, &names, &mut problems);
+    bare_questions(outline, &mut problems);
     problems
 }
 
@@ -59,28 +63,32 @@ fn places(outline: &Outline, problems: &mut Vec<Problem>) {
     }
 }
 
-fn names(outline: &Outline, problems: &mut Vec<Problem>) -> HashMap<String, Option<usize>> {
-    let mut names: HashMap<String, Option<usize>> = HashMap::new();
-    let inputs = outline.inputs.iter().map(|input| (input.name.clone(), None));
+fn names<'a>(outline: &'a Outline, problems: &mut Vec<Problem>) -> HashMap<&'a str, Option<usize>> {
+    let mut names: HashMap<&str, Option<usize>> = HashMap::with_capacity(outline.items.len());
+    let inputs = outline.inputs.iter().map(|input| (input.name.as_str(), None));
     let steps = outline.items.iter().enumerate();
-    let steps = steps.filter_map(|(place, item)| Some((item.name()?.to_owned(), Some(place))));
+    let steps = steps.filter_map(|(place, item)| Some((item.name()?, Some(place))));
     for (name, place) in inputs.chain(steps) {
-        if !is_name(&name) {
+        if !is_name(name) {
             let message = format!("{name:?} is no name: letters, digits, `-` and `_`");
             problems.push(Problem::error("V0203", place, message));
         }
-        if names.insert(name.clone(), place).is_some() {
+        if names.insert(name, place).is_some() {
             problems.push(Problem::error("V0204", place, format!("the name `{name}` is given twice")));
         }
     }
     names
 }
 
-/// Whether a text is a name: it begins with a letter or `_`, and goes on with letters, digits, `-` and `_`.
+/// Whether a text is a name: it begins with a letter or `_`, and goes on with letters, digits, `-` and `_`. Marks that
+/// many scripts combine with letters count as letters; what cannot be seen does not.
 pub fn is_name(text: &str) -> bool {
+    let letter = |c: char| c.is_alphabetic() && !is_hidden(c);
     let mut chars = text.chars();
-    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
-        && chars.all(|c| c.is_alphanumeric() || c == '-' || c == '_')
+    chars.next().is_some_and(|c| letter(c) || c == '_')
+        && chars.all(|c| {
+            letter(c) || c.is_numeric() || c == '-' || c == '_' || is_combining_mark(c) && !is_hidden(c)
+        })
 }
 
 /// Whether two items are siblings: of one `together:`, or of different questions of one `ask me:`.
@@ -96,7 +104,7 @@ pub(super) fn siblings(outline: &Outline, a: usize, b: usize) -> bool {
 
 fn reads(
     outline: &Outline,
-    names: &HashMap<String, Option<usize>>,
+    names: &HashMap<&str, Option<usize>>,
     place: usize,
     item: &Item,
     problems: &mut Vec<Problem>,
@@ -153,13 +161,13 @@ fn reads(
 
 fn afters(
     outline: &Outline,
-    names: &HashMap<String, Option<usize>>,
+    names: &HashMap<&str, Option<usize>>,
     place: usize,
     item: &Item,
     problems: &mut Vec<Problem>,
 ) {
     for name in item.settings().into_iter().flat_map(|s| &s.after) {
-        match names.get(name) {
+        match names.get(name.as_str()) {
             Some(Some(at)) if *at < place && !siblings(outline, *at, place) => {}
             _ => {
                 let message = format!(
@@ -175,7 +183,7 @@ fn afters(
 /// The places of the steps that a block's `need` counts: typed above the block, read by its steps, each once.
 pub(super) fn counted(
     outline: &Outline,
-    names: &HashMap<String, usize>,
+    names: &HashMap<&str, usize>,
     block: usize,
     items: &[usize],
 ) -> Vec<usize> {
@@ -192,9 +200,9 @@ pub(super) fn counted(
 }
 
 /// Places of the steps by name.
-pub(super) fn step_places(outline: &Outline) -> HashMap<String, usize> {
+pub(super) fn step_places(outline: &Outline) -> HashMap<&str, usize> {
     let items = outline.items.iter().enumerate();
-    items.filter_map(|(place, item)| Some((item.name()?.to_owned(), place))).collect()
+    items.filter_map(|(place, item)| Some((item.name()?, place))).collect()
 }
 
 /// Places of the items of each block.
@@ -208,6 +216,33 @@ pub(super) fn by_block(outline: &Outline) -> Vec<Vec<usize>> {
     blocks
 }
 
+fn bare_questions(outline: &Outline, problems: &mut Vec<Problem>) {
+    let mut guards = vec![false; outline.items.len()];
+    for guard in outline.items.iter().filter_map(|i| i.under) {
+        if let Some(slot) = guards.get_mut(guard) {
+            *slot = true;
+        }
+    }
+    for places in by_block(outline) {
+        let bare = |place: &&usize| {
+            let item = outline.items.get(**place);
+            matches!(item.map(|i| &i.body), Some(Body::Question(_))) && guards.get(**place) == Some(&false)
+        };
+        let mut found = places.iter().filter(bare);
+        if let Some(place) = found.nth(MOST_BARE) {
+            let message =
+                format!("more than {MOST_BARE} questions of one `ask me:` guard everything below it");
+            problems.push(
+                Problem::error("V0214", Some(*place), message)
+                    .help("ask them as one, or indent under each what it guards"),
+            );
+        }
+    }
+}
+
+/// How many questions of one `ask me:` may guard everything below it. Each step below waits for each of them.
+const MOST_BARE: usize = 32;
+
 /// How deep lists and objects with references in them may be nested, so that what is written can be read again.
 const MOST_DEPTH: usize = 48;
 
@@ -215,9 +250,11 @@ const MOST_DEPTH: usize = 48;
 /// followers.
 const MOST_NEEDS: usize = 2_000;
 
-fn needs(outline: &Outline, names: &HashMap<String, Option<usize>>, problems: &mut Vec<Problem>) {
-    let steps: HashMap<String, usize> =
-        names.iter().filter_map(|(n, at)| Some((n.clone(), (*at)?))).collect();
+fn needs(outline: &Outline, names: &HashMap<&str, Option<usize>>, problems: &mut Vec<Problem>) {
+    if outline.blocks.iter().all(|b| b.need.is_none()) {
+        return;
+    }
+    let steps: HashMap<&str, usize> = names.iter().filter_map(|(n, at)| Some((*n, (*at)?))).collect();
     let items = by_block(outline);
     if outline.blocks.iter().filter(|b| b.need.is_some()).count() > MOST_NEEDS {
         problems.push(Problem::error("V0212", None, format!("more than {MOST_NEEDS} blocks have a `need`")));

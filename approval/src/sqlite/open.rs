@@ -1,0 +1,130 @@
+//! Opening the file: who may read it, whether it is a store, and which version.
+
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
+
+use super::fault::{Sql, refused, unusable};
+use crate::clock::Time;
+use crate::random;
+use crate::storage::{Fault, StoreError};
+
+/// Schema version that this code reads and writes, in `user_version`.
+pub(super) const VERSION: i64 = 1;
+/// `plgt`, in the header's application id.
+const APPLICATION: i64 = 0x706c_6774;
+/// How long a verb waits for another process.
+const BUSY: Duration = Duration::from_secs(10);
+const SCHEMA: &str = include_str!("schema.sql");
+
+/// Makes the file and its folder where they are missing, readable by its owner alone, and gives its one true path.
+pub(super) fn file(path: &Path) -> Result<PathBuf, StoreError> {
+    let io = |e: std::io::Error| refused(path, &e);
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(io)?;
+    }
+    match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path) {
+        Ok(made) => {
+            made.sync_all().map_err(io)?;
+            let path = std::fs::canonicalize(path).map_err(io)?;
+            if let Some(folder) = path.parent() {
+                // The name must last as long as what is committed under it.
+                File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)?;
+            }
+            return Ok(path);
+        }
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+        Err(e) => return Err(io(e)),
+    }
+    let path = std::fs::canonicalize(path).map_err(io)?;
+    let found = std::fs::metadata(&path).map_err(io)?;
+    if !found.is_file() {
+        return Err(unusable(&path, Fault::NotAStore, "is not a file"));
+    }
+    let mode = found.permissions().mode();
+    if mode & 0o222 == 0 {
+        return Err(unusable(&path, Fault::ReadOnly, "cannot be written: its mode is read-only"));
+    }
+    Ok(path)
+}
+
+/// Takes from everybody but the owner what a copy or a lax mask gave them. `SQLite` makes its log with the same mode.
+fn keep_private(path: &Path) -> Result<(), StoreError> {
+    let io = |e: std::io::Error| refused(path, &e);
+    let mode = std::fs::metadata(path).map_err(io)?.permissions().mode();
+    let owners = mode & 0o700;
+    if mode & 0o777 == owners {
+        return Ok(());
+    }
+    std::fs::set_permissions(path, Permissions::from_mode(owners)).map_err(io)
+}
+
+/// A connection for one thread at a time. Changes nothing in a file that is not a store.
+pub(super) fn connect(path: &Path) -> Result<Connection, Sql> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags)?;
+    db.busy_timeout(BUSY)?;
+    db.set_prepared_statement_cache_capacity(64);
+    // Per connection; `journal_mode` is kept in the file and set once it is ours.
+    db.execute_batch("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;")?;
+    Ok(db)
+}
+
+/// Looks at what the file is, and lays out a store in an empty one. Gives the store's id.
+pub(super) fn identify(db: &mut Connection, path: &Path, now: Time) -> Result<String, StoreError> {
+    let at = |e: Sql| e.at(path);
+    if db.is_readonly(rusqlite::MAIN_DB).map_err(|e| at(e.into()))? {
+        return Err(unusable(path, Fault::ReadOnly, "cannot be written: it is read-only"));
+    }
+    if is_empty(db).map_err(at)? {
+        lay_out(db, now, &random::id()?).map_err(at)?;
+    }
+    let application = pragma(db, "application_id").map_err(at)?;
+    if application != APPLICATION {
+        return Err(unusable(path, Fault::NotAStore, "is a database, but not a plangate store"));
+    }
+    let found = pragma(db, "user_version").map_err(at)?;
+    if found != VERSION {
+        return Err(StoreError::Version { found, known: VERSION });
+    }
+    keep_private(path)?;
+    let mode: String =
+        db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(|e| at(e.into()))?;
+    if mode != "wal" {
+        return Err(unusable(path, Fault::NoAccess, format!("cannot keep a write-ahead log there ({mode})")));
+    }
+    let id = db.query_row("SELECT id FROM store", [], |row| row.get(0));
+    match id {
+        Ok(id) => Ok(id),
+        Err(rusqlite::Error::QueryReturnedNoRows) => {
+            Err(unusable(path, Fault::Damaged, "is damaged: it has lost its id"))
+        }
+        Err(e) => Err(at(e.into())),
+    }
+}
+
+/// Lays out the tables, unless another process just did.
+fn lay_out(db: &mut Connection, now: Time, id: &str) -> Result<(), Sql> {
+    let all = db.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    if is_empty(&all)? {
+        all.execute_batch(SCHEMA)?;
+        all.execute("INSERT INTO store (id, created) VALUES (?1, ?2)", params![id, now.0])?;
+        all.pragma_update(None, "application_id", APPLICATION)?;
+        all.pragma_update(None, "user_version", VERSION)?;
+    }
+    all.commit()?;
+    Ok(())
+}
+
+fn is_empty(db: &Connection) -> Result<bool, Sql> {
+    let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(tables == 0 && pragma(db, "application_id")? == 0 && pragma(db, "user_version")? == 0)
+}
+
+fn pragma(db: &Connection, name: &str) -> Result<i64, Sql> {
+    Ok(db.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))?)
+}

@@ -1,0 +1,67 @@
+//! `plangate plan`: what a recipe would do, before anything runs.
+
+use plangate_graph::card::{Card, mermaid};
+
+use crate::args::PlanArgs;
+use crate::context::Context;
+use crate::document::Document;
+use crate::exit::Exit;
+use crate::fault::Fault;
+use crate::inputs;
+use crate::prepare::{Against, Prepared, prepare};
+use crate::render::card::coloured;
+
+/// Prints the card, or the plan in another form.
+pub(crate) fn plan(args: &PlanArgs, context: &Context) -> Result<Exit, Fault> {
+    let output = &context.output;
+    if output.is_json() && (args.markdown || args.mermaid) {
+        let fault = Fault::new(Exit::Usage, "usage", "--json and --markdown or --mermaid exclude each other");
+        return Err(fault.help("take one of them out"));
+    }
+    let document = Document::read(&args.source.file)?;
+    let project = context.project_of(&document)?;
+    let against = Against {
+        project: &project,
+        catalog: args.catalog.as_deref(),
+        also: None,
+        author: args.source.author.into(),
+    };
+    let prepared = prepare(&document, against, output).map_err(|s| s.into_fault(&document, output))?;
+    let plan = &prepared.plan;
+    let values = inputs::read(&args.inputs, &plan.plan().outline().inputs)?;
+    if let Some(path) = &args.out {
+        std::fs::write(path, plan.plan().to_json()).map_err(|e| {
+            Fault::new(Exit::Unusable, "write", format!("the plan cannot be written: {e}"))
+                .at(path.display().to_string())
+        })?;
+    }
+    if args.actions {
+        output.say(&plan.plan().to_json());
+    } else if args.mermaid {
+        output.say(&mermaid(plan));
+    } else {
+        let card = Card::of(plan, Some(&values));
+        if output.is_json() {
+            output.say_json(&card)?;
+        } else if args.markdown {
+            output.say(&card.to_markdown());
+        } else {
+            output.say(&coloured(&card.to_text(), output.paint()));
+        }
+    }
+    if let Some(path) = &args.out
+        && !output.is_json()
+    {
+        output.remark(&format!("wrote {} ({})\n", path.display(), plan.plan().digest().short()));
+    }
+    beside_the_card(&prepared, &document, context);
+    Ok(Exit::Done)
+}
+
+/// What the compiler has to say and the card does not.
+pub(crate) fn beside_the_card(prepared: &Prepared, document: &Document, context: &Context) {
+    let said = &prepared.findings.without(prepared.plan.plan().notes());
+    if !context.output.is_json() {
+        context.output.remark(&said.drawn(document, context.output.remark_paint()));
+    }
+}

@@ -1,0 +1,172 @@
+//! One drive of a run: from the moment its lease is taken until it is laid down.
+//!
+//! Whoever has news (a thread whose call returned, or the steward, the thread that called) puts a report into the inbox
+//! and then tries to take the [`Core`]. Whoever holds it works the inbox off: reports become events of the schedule,
+//! what follows is written down in one commit, and only then starts. A thread that finds the core taken leaves; its
+//! report is seen by the holder, who looks once more after letting go. So reads that end together commit together, and
+//! a lone successor runs on the thread that finished its predecessor.
+//!
+//! The steward alone waits: for deadlines, for the lease to be renewed, for what other processes decide.
+
+mod core;
+mod dispatch;
+mod people;
+mod steward;
+mod work;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
+
+use crossbeam::channel::{Receiver, Sender, bounded};
+use crossbeam::queue::SegQueue;
+use plangate_approval::{Approvals, Lease, Row, RunId, Storage, StoreError};
+use plangate_graph::{NodeIx, Value, VerifiedPlan};
+
+use crate::error::RunError;
+use crate::gate::Rules;
+use crate::journal::Watch;
+use crate::options::Options;
+use crate::pool::{Job, Pool};
+use crate::schedule::Topology;
+
+use crate::tools::{ReadError, Tools, Writer};
+use crate::values::Names;
+
+pub(crate) use self::core::{Core, Restore, result_of};
+pub(crate) use people::last_rows;
+pub(crate) use steward::Laid;
+
+/// What does not change in a drive.
+pub(crate) struct Context<S> {
+    pub(crate) store: Arc<S>,
+    pub(crate) approvals: Approvals<Arc<S>>,
+    pub(crate) tools: Arc<dyn Tools>,
+    pub(crate) writer: Option<Arc<dyn Writer>>,
+    pub(crate) options: Options,
+    pub(crate) plan: VerifiedPlan,
+    pub(crate) rules: Rules,
+    pub(crate) shape: Arc<Topology>,
+    pub(crate) names: Names,
+    pub(crate) run: RunId,
+    pub(crate) watch: Watch,
+    /// Number of the drive: the fence of its lease.
+    pub(crate) number: u64,
+}
+
+/// One drive.
+pub(crate) struct Drive<S> {
+    pub(crate) ctx: Context<S>,
+    core: Mutex<Core>,
+    /// The newest lease. Written by whoever holds the core, read by threads about to claim.
+    lease: Mutex<Lease>,
+    inbox: SegQueue<Report>,
+    bell: (Sender<()>, Receiver<()>),
+    pool: Pool,
+}
+
+/// What a thread has to tell.
+pub(crate) enum Report {
+    /// A read or a sentence returned, or did not in time.
+    Returned { ix: NodeIx, attempt: u64, at: u64, result: Result<Value, ReadError> },
+    /// A call was not made: its server is not there, its tool changed, or its deadline passed before the claim.
+    NotReady { ix: NodeIx, attempt: u64, at: u64, why: String },
+    /// The store refused the claim.
+    Refused { ix: NodeIx, attempt: u64, at: u64, error: StoreError },
+    /// What came of a claimed call is stored.
+    Outcome { ix: NodeIx, attempt: u64, at: u64, row: Box<Row> },
+    /// What came of a claimed call could not be stored.
+    Unstored { ix: NodeIx, attempt: u64, error: StoreError },
+    /// A fault of this crate.
+    Fault(String),
+}
+
+impl<S: Storage + 'static> Drive<S> {
+    pub(crate) fn new(ctx: Context<S>, mut core: Core, lease: Lease, workers: usize) -> Arc<Drive<S>> {
+        core.news = lease.cancelled;
+        Arc::new_cyclic(|own: &Weak<Drive<S>>| {
+            let own = own.clone();
+            let on_panic = move |text: String| {
+                if let Some(drive) = own.upgrade() {
+                    drive.inbox.push(Report::Fault(text));
+                    drive.ring();
+                }
+            };
+            Drive {
+                ctx,
+                core: Mutex::new(core),
+                lease: Mutex::new(lease),
+                inbox: SegQueue::new(),
+                bell: bounded(1),
+                pool: Pool::new(workers, on_panic),
+            }
+        })
+    }
+
+    /// Works the inbox off, unless another thread is at it. Returns a job that the calling thread may run itself.
+    fn pump(self: &Arc<Self>) -> Option<Job> {
+        let mut kept: Option<Job> = None;
+        loop {
+            let Some(mut core) = self.try_core() else { break };
+            loop {
+                // Another turn may take its time: what would run here is handed on.
+                self.hand_on(&mut core, kept.take());
+                let mut jobs = self.turn(&mut core);
+                let more = core.has_more() || !self.inbox.is_empty();
+                if !more && jobs.len() == 1 {
+                    kept = jobs.pop();
+                }
+                for job in jobs {
+                    self.hand_on(&mut core, Some(job));
+                }
+                if !more {
+                    break;
+                }
+            }
+            if core.needs_steward() {
+                self.ring();
+            }
+            drop(core);
+            if self.inbox.is_empty() {
+                break;
+            }
+        }
+        kept
+    }
+
+    fn hand_on(&self, core: &mut Core, job: Option<Job>) {
+        if let Some(Err(error)) = job.map(|job| self.pool.submit(job)) {
+            // There is no thread at all, so that nothing is under way.
+            core.under_way.clear();
+            core.stop(RunError::Threads(error));
+        }
+    }
+
+    fn ring(&self) {
+        // A bell that rings already is heard.
+        let _ = self.bell.0.try_send(());
+    }
+
+    /// Somebody decided, cancelled or recorded something in this process: the rows are read and the steward looks at once.
+    pub(crate) fn poke(&self) {
+        let mut core = self.core();
+        core.news = true;
+        core.look_now();
+        drop(core);
+        self.ring();
+    }
+
+    fn core(&self) -> MutexGuard<'_, Core> {
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn try_core(&self) -> Option<MutexGuard<'_, Core>> {
+        match self.core.try_lock() {
+            Ok(core) => Some(core),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    fn lease(&self) -> Lease {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,252 @@
+//! The steward: the thread that called. It waits, watches deadlines and the lease, and lays the run down.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use plangate_approval::storage::ParkAnswer;
+use plangate_approval::{Outcome, RunState, StepState, Storage, StoreError};
+use plangate_graph::NodeIx;
+
+use super::core::Core;
+use super::dispatch::Start;
+use super::work::Phase;
+use super::{Drive, Report};
+use crate::error::RunError;
+use crate::tools::ReadError;
+
+/// How a drive ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Laid {
+    /// Every step has ended, or the run was cancelled.
+    Ended,
+    /// All that is left waits for people.
+    Parked,
+}
+
+/// How often the steward looks for what other processes decided, and writes down what runs for long.
+const LOOK: Duration = Duration::from_secs(1);
+/// How often it renews the lease if no commit did.
+const RENEW: Duration = Duration::from_secs(10);
+
+impl<S: Storage + 'static> Drive<S> {
+    /// Drives the run until it is laid down. Returns once no thread of it is left, but for calls that did not answer in
+    /// time and have not returned since.
+    pub(crate) fn conduct(self: &Arc<Self>) -> Result<Laid, RunError> {
+        let laid = loop {
+            if let Some(job) = self.pump() {
+                self.hand_on(&mut self.core(), Some(job));
+            }
+            let until = {
+                let mut core = self.core();
+                if !self.inbox.is_empty() {
+                    continue;
+                }
+                if core.settled() {
+                    match self.lay_down(&mut core) {
+                        Ok(Some(laid)) => break Ok(laid),
+                        Ok(None) => continue,
+                        Err(error) => break Err(error),
+                    }
+                }
+                if core.stands_still() {
+                    core.stop(RunError::Fault("the schedule stands still".to_owned()));
+                    continue;
+                }
+                let until = core.next_alarm();
+                core.asleep_until = Some(until);
+                until
+            };
+            if self.inbox.is_empty() {
+                // An alarm and a bell are the same to what follows.
+                let _ = self.bell.1.recv_deadline(until);
+            }
+            self.tick(&mut self.core());
+        };
+        self.pool.close(self.ctx.options.grace);
+        laid
+    }
+
+    /// What time brings.
+    fn tick(&self, core: &mut Core) {
+        let now = Instant::now();
+        core.asleep_until = None;
+        while let Some(Reverse((at, ix, attempt))) = core.deadlines.peek().copied() {
+            if at > now {
+                break;
+            }
+            core.deadlines.pop();
+            self.past_deadline(core, ix, attempt);
+        }
+        if core.stopped.is_some() {
+            return;
+        }
+        if core.takes_look() || now.duration_since(core.looked) >= LOOK {
+            core.looked = now;
+            self.look(core, now);
+        }
+    }
+
+    /// Looks for decisions and expiry, and writes down what has been running for a while.
+    fn look(&self, core: &mut Core, now: Instant) {
+        let lease = self.lease();
+        match self.ctx.store.run(&self.ctx.run) {
+            Ok(run) if run.wake != lease.wake || (run.cancel_at.is_some() && !lease.cancelled) => {
+                self.look_again(core);
+            }
+            Ok(_) => {}
+            Err(error) => return self.trouble(core, error),
+        }
+        if core.expiry.is_some_and(|at| at <= self.ctx.store.now()) {
+            core.news = true;
+        }
+        let slow: Vec<NodeIx> = core
+            .under_way
+            .values()
+            .map(|under| under.start.node())
+            .filter(|ix| !core.times[*ix].told && self.runs_for(core, *ix) >= LOOK)
+            .collect();
+        let mut steps = Vec::new();
+        for ix in slow {
+            core.times[ix].told = true;
+            if matches!(self.ctx.shape.kind(ix), crate::schedule::Kind::Call { .. }) {
+                continue; // its claim says so
+            }
+            let detail = self.ctx.detail(core.times[ix], None);
+            match detail.write(&self.ctx.plan.plan().node(ix).id, StepState::Running) {
+                Ok(step) => steps.push(step),
+                Err(fault) => return core.stop(fault),
+            }
+        }
+        if !steps.is_empty() || now.duration_since(core.renewed) >= RENEW {
+            match self.ctx.store.record(&lease, &steps) {
+                Ok(lease) => self.renewed(core, lease),
+                Err(error) => self.trouble(core, error),
+            }
+        }
+    }
+
+    fn runs_for(&self, core: &Core, ix: NodeIx) -> Duration {
+        let started = core.times[ix].started.unwrap_or(u64::MAX);
+        Duration::from_micros(self.ctx.watch.micros().saturating_sub(started))
+    }
+
+    /// A store that cannot be used for a moment is no reason to stop while the lease still lasts.
+    fn trouble(&self, core: &mut Core, error: StoreError) {
+        let left = self.lease().steady_until - self.ctx.store.steady();
+        let renew = i64::try_from(RENEW.as_millis()).unwrap_or(i64::MAX);
+        match error {
+            StoreError::Unusable { .. } if left > renew => {}
+            error => self.store_failed(core, error),
+        }
+    }
+
+    /// A step did not end in time.
+    fn past_deadline(&self, core: &mut Core, ix: NodeIx, attempt: u64) {
+        let Some(under) = core.under_way.get(&ix).filter(|under| under.attempt == attempt) else { return };
+        let waited = u64::try_from(under.timeout.as_millis()).unwrap_or(u64::MAX);
+        let at = self.ctx.watch.micros();
+        // What the steward says comes first; then the call is asked to stop, and what it says comes late.
+        let cancel = under.cancel.clone();
+        if !matches!(under.start, Start::Call { .. }) {
+            under.cell.abandon(self.pool.abandon());
+            let result = Err(ReadError::TimedOut(waited));
+            self.inbox.push(Report::Returned { ix, attempt, at, result });
+            cancel.cancel();
+            return;
+        }
+        let cell = Arc::clone(&under.cell);
+        let mut phase = cell.phase();
+        match &*phase {
+            Phase::Before => {
+                *phase = Phase::Overdue;
+                let why = format!("the server was not ready within {waited} ms; nothing was sent");
+                self.inbox.push(Report::NotReady { ix, attempt, at, why });
+            }
+            Phase::Claimed(claim) => {
+                let claim = claim.clone();
+                *phase = Phase::Overdue;
+                let outcome = Outcome::Unknown(format!("no answer within {waited} ms"));
+                self.record_outcome(ix, attempt, core.times[ix], &claim, &outcome);
+            }
+            // Its report is in the inbox.
+            Phase::Overdue | Phase::Over => return,
+        }
+        // Marked before the thread can get hold of the phase and be done.
+        cell.abandon(self.pool.abandon());
+        drop(phase);
+        cancel.cancel();
+        core.overdue.push(cell);
+    }
+
+    /// Lays the run down: ended, or parked. Nothing if something was decided meanwhile.
+    fn lay_down(&self, core: &mut Core) -> Result<Option<Laid>, RunError> {
+        if let Some(why) = core.stopped.take() {
+            self.let_go(&why);
+            return Err(why);
+        }
+        if core.has_lazy() {
+            self.commit(core, Vec::new());
+            return match core.stopped.take() {
+                Some(why) => Err(why),
+                None if core.news => Ok(None),
+                None => self.lay_down(core),
+            };
+        }
+        // A call past its deadline may come back at this very moment: either its report is here, or it finds that nobody
+        // drives the run and raises the run's `wake` in the store.
+        let overdue = core.overdue.clone();
+        let phases: Vec<_> = overdue.iter().map(|cell| cell.phase()).collect();
+        if !self.inbox.is_empty() {
+            return Ok(None);
+        }
+        let lease = self.lease();
+        let (laid, answer) = if core.schedule.over() {
+            let state = self.end_state(core);
+            (Laid::Ended, self.ctx.store.end(&lease, state, None))
+        } else {
+            (Laid::Parked, self.ctx.store.park(&lease))
+        };
+        drop(phases);
+        match answer {
+            Ok(ParkAnswer::Released) => Ok(Some(laid)),
+            Ok(ParkAnswer::LookAgain(lease)) => {
+                self.renewed(core, lease);
+                core.news = true;
+                Ok(None)
+            }
+            Err(StoreError::LeaseLost(run)) => Err(RunError::LeaseLost(run)),
+            Err(error) => Err(RunError::Store(error)),
+        }
+    }
+
+    fn end_state(&self, core: &Core) -> RunState {
+        let ok = |ix| matches!(core.schedule.state(ix), StepState::Done | StepState::Skipped);
+        if self.lease().cancelled {
+            RunState::Cancelled
+        } else if self.ctx.shape.indices().all(ok) {
+            RunState::Done
+        } else {
+            RunState::Failed
+        }
+    }
+
+    /// A run that stops for a fault of its own gives its lease back, so that it can be resumed at once.
+    fn let_go(&self, why: &RunError) {
+        if matches!(why, RunError::LeaseLost(_)) {
+            return;
+        }
+        let mut lease = self.lease();
+        // The store may be what is at fault; then the lease runs out.
+        while let Ok(ParkAnswer::LookAgain(newer)) = self.ctx.store.park(&lease) {
+            lease = newer;
+        }
+    }
+}
+
+impl Core {
+    fn next_alarm(&self) -> Instant {
+        let look = self.looked + LOOK;
+        self.deadlines.peek().map_or(look, |Reverse((at, ..))| look.min(*at))
+    }
+}

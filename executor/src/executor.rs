@@ -1,0 +1,315 @@
+//! The executor: starts, resumes and cancels runs.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use plangate_approval::storage::{LeaseAnswer, ParkAnswer};
+use plangate_approval::{Approvals, Lease, NewRun, Person, Row, RowState, Run, RunId, RunState, Storage};
+use plangate_graph::plan::NodeKind;
+use plangate_graph::value::Object;
+use plangate_graph::{Author, Catalog, Policy, Value, VerifiedPlan};
+
+use crate::drive::{Context, Core, Drive, Laid, Restore};
+use crate::error::{ArgumentProblem, RunError};
+use crate::gate::Rules;
+use crate::inputs;
+use crate::journal::Watch;
+use crate::options::Options;
+use crate::record::Record;
+use crate::schedule::{Limits, Schedule, Topology};
+
+use crate::tools::{Tools, Writer};
+use crate::values::{Names, Values, call_of, names};
+
+/// Runs verified plans: over one store, with one host's tools and writer.
+///
+/// Cheap to make; may be shared between threads. Each run that is driven has threads of its own, which have ended when
+/// the call that drives it returns.
+pub struct Executor<S> {
+    store: Arc<S>,
+    tools: Arc<dyn Tools>,
+    writer: Option<Arc<dyn Writer>>,
+    options: Options,
+    driven: Mutex<Vec<(RunId, Weak<dyn Driven>)>>,
+}
+
+/// What a run starts with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Values of inputs by name: an object, or null for none. What is missing takes its default.
+    pub inputs: Value,
+    /// Who starts it.
+    pub requester: Person,
+    /// What people call it, for instance the recipe's file name. Not trusted for anything.
+    pub title: String,
+}
+
+/// The catalog and policy of now, for a run that goes on: what became stricter since it was stored holds at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Present {
+    /// The tools as they are now.
+    pub catalog: Catalog,
+    /// The policy as it is now.
+    pub policy: Policy,
+}
+
+/// How a run was laid down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Every step has ended, or the run was cancelled: `state` of the record says which.
+    Done(Record),
+    /// All that is left waits for people.
+    Parked {
+        /// The run.
+        run: RunId,
+        /// The rows that wait for a decision, or for a word on what happened.
+        waiting: Vec<Row>,
+        /// Its record so far.
+        record: Record,
+    },
+    /// The stored plan no longer passes: nothing was started. A person cancels the run, or it is resumed once the reason is gone.
+    Attention {
+        /// The run.
+        run: RunId,
+        /// Every refusal, one a line.
+        reason: String,
+        /// Its record so far.
+        record: Record,
+    },
+}
+
+/// A drive of this process that can be told to look.
+trait Driven: Send + Sync {
+    fn poke(&self);
+}
+
+impl<S: Storage + 'static> Driven for Drive<S> {
+    fn poke(&self) {
+        Drive::poke(self);
+    }
+}
+
+impl Ended {
+    /// The record.
+    pub fn record(&self) -> &Record {
+        match self {
+            Ended::Done(record) | Ended::Parked { record, .. } | Ended::Attention { record, .. } => record,
+        }
+    }
+}
+
+impl<S: Storage + 'static> Executor<S> {
+    /// Over this store. A plan that changes nothing runs over a store in memory as well.
+    pub fn new(
+        store: Arc<S>,
+        tools: Arc<dyn Tools>,
+        writer: Option<Arc<dyn Writer>>,
+        options: Options,
+    ) -> Executor<S> {
+        Executor { store, tools, writer, options, driven: Mutex::default() }
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Arc<S> {
+        &self.store
+    }
+
+    /// Starts a run and drives it until it has ended or waits for people alone. Never waits for a person.
+    ///
+    /// Inputs, and arguments that are known already, are checked before anything is stored or started. Whatever was
+    /// asked is durable when this returns.
+    pub fn run(&self, plan: &VerifiedPlan, start: Start) -> Result<Ended, RunError> {
+        let watch = Watch::start(self.store.now());
+        let inputs = inputs::complete(plan.plan(), &start.inputs).map_err(RunError::Inputs)?;
+        self.writer_for(plan)?;
+        let names = names(plan.plan());
+        let shape = self.shape(plan)?;
+        known_arguments(plan, &names, &inputs)?;
+        let new = NewRun {
+            id: RunId::random()?,
+            plan: plan.plan().to_json().into_bytes(),
+            catalog: plan.catalog().to_json().into_bytes(),
+            policy: plan.policy().to_toml().as_bytes().to_vec(),
+            inputs: Value::Object(inputs.clone()).canonical(),
+            requester: start.requester,
+            author: author_text(plan.author()).to_owned(),
+            title: start.title,
+            hold_siblings: self.options.hold_siblings,
+        };
+        let lease = self.store.start(&new, &self.store.holder()?)?;
+        let limits = self.limits(&shape, new.hold_siblings);
+        let restore = Restore {
+            schedule: Schedule::new(Arc::clone(&shape), &limits),
+            values: Values::new(inputs, shape.len()),
+            ..Restore::empty(&shape)
+        };
+        let rules = Rules { present: None };
+        self.drive(plan.clone(), rules, names, shape, &limits, watch, lease, restore)
+    }
+
+    /// Cancels a run: rows that nobody claimed are cancelled with it, running calls are asked to stop and their outcome
+    /// is recorded. A run that has ended stays as it is.
+    pub fn cancel(&self, run: &RunId, by: &Person, reason: Option<&str>) -> Result<Run, RunError> {
+        let cancelled = self.store.cancel(run, by, reason)?;
+        self.notice(run);
+        Ok(cancelled)
+    }
+
+    /// Something was decided about a run in this process: if it is driven here, it is looked at now and not within a second.
+    pub fn notice(&self, run: &RunId) {
+        let driven = self.driven.lock().unwrap_or_else(PoisonError::into_inner);
+        let drives: Vec<_> =
+            driven.iter().filter(|(id, _)| id == run).filter_map(|(_, d)| d.upgrade()).collect();
+        drop(driven);
+        for drive in drives {
+            drive.poke();
+        }
+    }
+
+    /// The record of a run, as it is stored at this moment.
+    pub fn record(&self, run: &RunId) -> Result<Record, RunError> {
+        Record::read(&*self.store, run)
+    }
+
+    /// Drives a run whose lease was taken, and says how it was laid down.
+    #[expect(clippy::too_many_arguments, reason = "they are what a drive is made of")]
+    pub(crate) fn drive(
+        &self,
+        plan: VerifiedPlan,
+        rules: Rules,
+        names: Names,
+        shape: Arc<Topology>,
+        limits: &Limits,
+        watch: Watch,
+        lease: Lease,
+        restore: Restore,
+    ) -> Result<Ended, RunError> {
+        let run = lease.run.clone();
+        let context = Context {
+            store: Arc::clone(&self.store),
+            approvals: Approvals::new(Arc::clone(&self.store)),
+            tools: Arc::clone(&self.tools),
+            writer: self.writer.clone(),
+            options: self.options.clone(),
+            plan,
+            rules,
+            shape,
+            names,
+            run: run.clone(),
+            watch,
+            number: lease.fence,
+        };
+        let workers = limits.workers.unwrap_or(Options::MOST_WORKERS);
+        let drive = Drive::new(context, Core::new(restore), lease, workers);
+        let weak: Weak<Drive<S>> = Arc::downgrade(&drive);
+        self.driven.lock().unwrap_or_else(PoisonError::into_inner).push((run.clone(), weak));
+        if let Some(observer) = &self.options.observer {
+            observer.started(&run);
+        }
+        let laid = drive.conduct();
+        let record = Record::of_plan(&*self.store, &run, drive.ctx.plan.plan(), &drive.ctx.names);
+        drop(drive);
+        self.driven
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|(id, drive)| *id != run && drive.strong_count() > 0);
+        match laid? {
+            Laid::Ended => Ok(Ended::Done(record?)),
+            Laid::Parked => self.parked(run, record?),
+        }
+    }
+
+    pub(crate) fn parked(&self, run: RunId, record: Record) -> Result<Ended, RunError> {
+        let mut waiting = self.store.rows(Some(&run))?;
+        waiting.retain(|row| matches!(row.state, RowState::Pending | RowState::Uncertain));
+        Ok(Ended::Parked { run, waiting, record })
+    }
+
+    /// The lease of a run, or what its state says instead.
+    pub(crate) fn take_lease(&self, run: &RunId) -> Result<Result<Lease, RunState>, RunError> {
+        match self.store.lease(run, &self.store.holder()?)? {
+            LeaseAnswer::Taken(lease) => Ok(Ok(lease)),
+            LeaseAnswer::Busy { until } => {
+                self.notice(run);
+                Err(RunError::Busy { until })
+            }
+            LeaseAnswer::Ended(state) => Ok(Err(state)),
+        }
+    }
+
+    pub(crate) fn shape(&self, plan: &VerifiedPlan) -> Result<Arc<Topology>, RunError> {
+        Topology::of(plan).map(Arc::new).map_err(|e| RunError::Fault(e.to_string()))
+    }
+
+    pub(crate) fn limits(&self, shape: &Topology, hold_siblings: bool) -> Limits {
+        let steps = shape.indices().filter(|ix| shape.unit_cost(*ix) > 0).count();
+        let most = self.options.workers.unwrap_or(Options::MOST_WORKERS).min(steps).max(1);
+        let caps = shape
+            .servers()
+            .iter()
+            .zip(0..)
+            .filter_map(|(name, number)| self.options.caps.get(name).map(|cap| (number, *cap)));
+        Limits { workers: Some(most), caps: caps.collect(), hold_siblings }
+    }
+
+    /// Sentences need a writer.
+    pub(crate) fn writer_for(&self, plan: &VerifiedPlan) -> Result<(), RunError> {
+        if self.writer.is_some() {
+            return Ok(());
+        }
+        let sentences = plan.plan().nodes().filter(|(_, node)| matches!(node.kind, NodeKind::Write { .. }));
+        let steps: Vec<String> = sentences.map(|(_, node)| node.id.clone()).collect();
+        if steps.is_empty() { Ok(()) } else { Err(RunError::NoWriter { steps }) }
+    }
+
+    /// Gives a lease back under which nothing was done.
+    pub(crate) fn let_go(&self, mut lease: Lease) {
+        // Where the store is at fault, the lease runs out by itself.
+        while let Ok(ParkAnswer::LookAgain(newer)) = self.store.park(&lease) {
+            lease = newer;
+        }
+    }
+}
+
+impl<S> fmt::Debug for Executor<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executor").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl Restore {
+    /// Nothing has happened yet, in a run without inputs.
+    pub(crate) fn empty(shape: &Arc<Topology>) -> Restore {
+        Restore {
+            schedule: Schedule::new(Arc::clone(shape), &Limits::default()),
+            values: Values::new(Object::default(), shape.len()),
+            errors: std::collections::HashMap::new(),
+            rows: std::collections::HashMap::new(),
+            claims: std::collections::HashMap::new(),
+        }
+    }
+}
+
+/// Arguments made of literals and inputs alone are held against their tool's schema before the first step.
+fn known_arguments(plan: &VerifiedPlan, names: &Names, inputs: &Object) -> Result<(), RunError> {
+    let values = Values::new(inputs.clone(), plan.plan().len());
+    let mut problems = Vec::new();
+    for (ix, node) in plan.plan().nodes() {
+        let Some((item, call)) = call_of(plan.plan(), ix) else { continue };
+        if call.args.refs().into_iter().any(|r| r.step().is_some()) {
+            continue;
+        }
+        let filled = values.arguments(plan.plan(), names, item, call);
+        if let Err(message) = filled.and_then(|args| plan.validate(ix, &args)) {
+            problems.push(ArgumentProblem { step: node.id.clone(), message });
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(RunError::Arguments(problems)) }
+}
+
+pub(crate) fn author_text(author: Author) -> &'static str {
+    match author {
+        Author::Model => "model",
+        Author::Person => "person",
+    }
+}

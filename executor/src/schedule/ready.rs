@@ -1,0 +1,109 @@
+//! Ready nodes, by priority, and the slots they run in.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use plangate_graph::NodeIx;
+
+use super::Limits;
+use super::topology::{Kind, Table, Topology};
+
+/// Longest path to the end first, ties in typed order.
+type Turn = (u64, Reverse<NodeIx>);
+
+/// The ready nodes that need a worker. One queue per capped server and one for all others, each once for claims and
+/// once for what only reads, so that a full server or a hold passes over a queue and not over its nodes.
+#[derive(Debug)]
+pub(super) struct Ready {
+    ranks: Table<u64>,
+    /// The slots that a node takes besides a worker.
+    slots_of: Table<Seat>,
+    queues: Vec<(BinaryHeap<Turn>, Seat)>,
+    servers: Vec<Slots>,
+    workers: Slots,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seat {
+    server: Option<usize>,
+    call: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slots {
+    free: usize,
+}
+
+impl Ready {
+    pub(super) fn new(shape: &Topology, limits: &Limits, ranks: Table<u64>) -> Ready {
+        let seat = |ix| {
+            let (server, call) = match shape.kind(ix) {
+                Kind::Read { server } => (Some(*server), false),
+                Kind::Call { server, .. } => (Some(*server), true),
+                _ => (None, false),
+            };
+            let server = server.and_then(|s| limits.caps.iter().position(|(capped, _)| *capped == s));
+            Seat { server, call }
+        };
+        let slots_of = Table(shape.indices().map(seat).collect());
+        let lanes = std::iter::once(None).chain((0..limits.caps.len()).map(Some));
+        let queues = lanes
+            .flat_map(|server| [false, true].map(|call| (BinaryHeap::new(), Seat { server, call })))
+            .collect();
+        Ready {
+            ranks,
+            slots_of,
+            queues,
+            servers: limits.caps.iter().map(|(_, cap)| Slots { free: (*cap).max(1) }).collect(),
+            workers: Slots { free: limits.workers.unwrap_or(usize::MAX).max(1) },
+        }
+    }
+
+    pub(super) fn put(&mut self, ix: NodeIx) {
+        let seat = self.slots_of[ix];
+        let turn = (self.ranks[ix], Reverse(ix));
+        if let Some((queue, _)) = self.queues.iter_mut().find(|(_, s)| *s == seat) {
+            queue.push(turn);
+        }
+    }
+
+    /// The next node for which there are slots; it takes them. `held`: no claims now.
+    pub(super) fn take(&mut self, held: bool) -> Option<NodeIx> {
+        if self.workers.free == 0 {
+            return None;
+        }
+        let servers = &self.servers;
+        let open = |seat: &Seat| {
+            !(held && seat.call)
+                && seat.server.is_none_or(|s| servers.get(s).is_some_and(|slots| slots.free > 0))
+        };
+        let (queue, seat) = self
+            .queues
+            .iter_mut()
+            .filter(|(queue, seat)| !queue.is_empty() && open(seat))
+            .max_by_key(|(queue, _)| queue.peek().copied())?;
+        let (_, Reverse(ix)) = queue.pop()?;
+        if let Some(slots) = seat.server.and_then(|s| self.servers.get_mut(s)) {
+            slots.free -= 1;
+        }
+        self.workers.free -= 1;
+        Some(ix)
+    }
+
+    /// A node gives its slots back.
+    pub(super) fn release(&mut self, ix: NodeIx) {
+        if let Some(slots) = self.slots_of[ix].server.and_then(|s| self.servers.get_mut(s)) {
+            slots.free += 1;
+        }
+        self.workers.free += 1;
+    }
+
+    /// How many claims wait for their turn.
+    pub(super) fn calls(&self) -> usize {
+        self.queues.iter().filter(|(_, seat)| seat.call).map(|(queue, _)| queue.len()).sum()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.queues.iter_mut().for_each(|(queue, _)| queue.clear());
+    }
+}

@@ -1,0 +1,199 @@
+//! What is known of a run from its store: documents, steps and rows, as one picture.
+//!
+//! For a call with a row the row is the truth, and its step follows from it. Of every other step what was written
+//! counts. What was under way and had not ended is not known; whoever goes on runs it again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use plangate_approval::{Row, RowState, Run, RunId, StepState, StepWrite, Storage};
+use plangate_graph::plan::NodeKind;
+use plangate_graph::value::Object;
+use plangate_graph::{NodeIx, Plan, Value};
+
+use crate::drive::{Restore, last_rows, result_of};
+use crate::error::RunError;
+use crate::journal::Detail;
+use crate::schedule::{Kind, Limits, Restored, Schedule, Table, Topology};
+use crate::values::{Names, Values};
+
+/// What is stored of a run.
+pub(crate) struct Stored {
+    pub(crate) run: Run,
+    pub(crate) inputs: Object,
+    /// All rows, in the order they were asked.
+    pub(crate) rows: Vec<Row>,
+    steps: Vec<StepWrite>,
+}
+
+/// What that says of each node.
+pub(crate) struct Picture {
+    pub(crate) states: Table<Option<StepState>>,
+    pub(crate) details: Table<Option<Detail>>,
+    pub(crate) last: HashMap<NodeIx, Row>,
+    pub(crate) standings: Table<Option<Restored>>,
+}
+
+impl Stored {
+    pub(crate) fn read<S: Storage>(store: &S, run: &RunId) -> Result<Stored, RunError> {
+        let run = store.run(run)?;
+        let inputs = match Value::parse_bytes(&run.inputs) {
+            Ok(Value::Object(inputs)) => inputs,
+            Ok(_) | Err(_) => {
+                return Err(RunError::Fault(format!("the stored inputs of run {} are no object", run.id)));
+            }
+        };
+        let steps = store.steps(&run.id)?;
+        let rows = store.rows(Some(&run.id))?;
+        Ok(Stored { run, inputs, rows, steps })
+    }
+
+    /// Lays steps and rows over the nodes of the plan.
+    pub(crate) fn picture(&self, shape: &Topology, names: &Names) -> Result<Picture, RunError> {
+        let nodes = shape.len();
+        let mut picture = Picture {
+            states: Table(vec![None; nodes]),
+            details: Table((0..nodes).map(|_| None).collect()),
+            last: last_rows(names, self.rows.clone()).into_iter().collect(),
+            standings: Table(vec![None; nodes]),
+        };
+        for step in &self.steps {
+            if let Some(ix) = names.get(&step.node).copied() {
+                picture.states[ix] = Some(step.state);
+                picture.details[ix] = Some(Detail::read(step)?);
+            }
+        }
+        for ix in shape.indices() {
+            picture.standings[ix] = picture.standing(shape, ix);
+        }
+        Ok(picture)
+    }
+}
+
+impl Picture {
+    /// How a node stands if it has ended or waits for people.
+    fn standing(&self, shape: &Topology, ix: NodeIx) -> Option<Restored> {
+        match *shape.kind(ix) {
+            Kind::Gate { call } => self.gate(ix, call),
+            Kind::Ask => match self.last.get(&ix) {
+                Some(row) => self.by_row(row, ix),
+                None => self.written(ix),
+            },
+            Kind::Call { .. } => self.call(shape, ix),
+            _ => self.written(ix),
+        }
+    }
+
+    /// What was written of a node that ended.
+    fn written(&self, ix: NodeIx) -> Option<Restored> {
+        let state = self.states[ix].filter(|state| state.ended())?;
+        let answer = self.details[ix].as_ref().and_then(|detail| detail.answer);
+        let done = state == StepState::Done;
+        Some(Restored { state, value: done && answer.is_none(), yes: done && answer != Some(false) })
+    }
+
+    /// The state of a gate or question, which its row decides.
+    fn by_row(&self, row: &Row, ix: NodeIx) -> Option<Restored> {
+        let state = match row.state {
+            RowState::Pending => StepState::Pending,
+            RowState::Rejected => StepState::Rejected,
+            RowState::Expired => StepState::Expired,
+            RowState::Cancelled => StepState::Cancelled,
+            // A person said that its call did not happen: it is asked again, unless that went wrong already.
+            RowState::DidNot => return self.written(ix),
+            _ => StepState::Done,
+        };
+        Some(Restored { state, value: false, yes: state == StepState::Done })
+    }
+
+    fn gate(&self, gate: NodeIx, call: NodeIx) -> Option<Restored> {
+        if let Some(row) = self.last.get(&gate) {
+            return self.by_row(row, gate);
+        }
+        // Policy let the call through with its final arguments: then the call has a row of its own.
+        match self.last.get(&call) {
+            Some(row) if row.state != RowState::DidNot => {
+                Some(Restored { state: StepState::Done, value: false, yes: true })
+            }
+            Some(_) => None,
+            // Or it was let through and then not sent.
+            None => self.written(gate).or_else(|| {
+                self.written(call)?;
+                Some(Restored { state: StepState::Done, value: false, yes: true })
+            }),
+        }
+    }
+
+    fn call(&self, shape: &Topology, ix: NodeIx) -> Option<Restored> {
+        let Some((row, own)) = self.row_of(shape, ix) else { return self.written(ix) };
+        let (state, value) = match row.state {
+            RowState::Claimed | RowState::Uncertain => (StepState::Uncertain, false),
+            RowState::Succeeded => (StepState::Done, true),
+            RowState::Happened => {
+                (StepState::Done, row.settled.as_ref().is_some_and(|settled| settled.value.is_some()))
+            }
+            RowState::Failed => (StepState::Failed, false),
+            RowState::Pending if own => (StepState::Pending, false),
+            RowState::Rejected if own => (StepState::Rejected, false),
+            RowState::Expired if own => (StepState::Expired, false),
+            RowState::Cancelled if own => (StepState::Cancelled, false),
+            // Not claimed, or settled as not having happened: what was written since counts, for instance that it could
+            // not be sent.
+            _ => return self.written(ix),
+        };
+        Some(Restored { state, value, yes: false })
+    }
+
+    /// The row that a call follows from: that of its gate, or its own; and whether it is its own.
+    pub(crate) fn row_of(&self, shape: &Topology, ix: NodeIx) -> Option<(&Row, bool)> {
+        let gate = match shape.kind(ix) {
+            Kind::Call { gate, .. } => *gate,
+            _ => None,
+        };
+        let at_gate = gate.and_then(|gate| self.last.get(&gate)).map(|row| (row, false));
+        at_gate.or_else(|| self.last.get(&ix).map(|row| (row, true)))
+    }
+
+    /// The schedule as it stands.
+    pub(crate) fn schedule(&self, shape: &Arc<Topology>, limits: &Limits) -> Schedule {
+        Schedule::resumed(Arc::clone(shape), limits, |ix| self.standings[ix])
+    }
+
+    /// Everything a drive goes on from.
+    pub(crate) fn restore(
+        &self,
+        plan: &Plan,
+        shape: &Arc<Topology>,
+        names: &Names,
+        inputs: Object,
+        limits: &Limits,
+    ) -> Restore {
+        let schedule = self.schedule(shape, limits);
+        let mut values = Values::new(inputs, shape.len());
+        let mut errors = HashMap::new();
+        let mut claims = HashMap::new();
+        for ix in shape.indices() {
+            let detail = self.details[ix].as_ref();
+            errors.extend(detail.and_then(|d| d.error.clone()).map(|error| (ix, error)));
+            if let Some(value) = detail.and_then(|d| d.result.clone()) {
+                values.set(ix, Arc::new(value));
+            }
+            if let NodeKind::Call { .. } = plan.node(ix).kind
+                && let Some((row, _)) = self.row_of(shape, ix)
+                && row.claim.is_some()
+            {
+                claims.insert(ix, row.id.clone());
+                let (value, error) = result_of(row);
+                if let Some(value) = value {
+                    values.set(ix, Arc::new(value));
+                }
+                errors.extend(error.map(|error| (ix, error)));
+            }
+            if let Some(list) = detail.and_then(|d| d.list.as_ref()) {
+                let list = list.iter().filter_map(|c| Some((*names.get(&c.step)?, c.clone()))).collect();
+                values.freeze(ix, list);
+            }
+        }
+        Restore { schedule, values, errors, rows: self.last.clone(), claims }
+    }
+}

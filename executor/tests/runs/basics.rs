@@ -1,0 +1,82 @@
+//! Reads overlap, values pass on, gates stop, records tell.
+
+use std::sync::{Arc, Barrier};
+
+use plangate_approval::RunState;
+use plangate_approval::StepState::*;
+
+use crate::stage::*;
+
+const MORNING: &str = r##"
+inputs:
+  channel: text = "#daily"
+together sources:
+  calendar: cal.list {"calendarId":"primary"}
+  mail: gmail.list {"labelIds":["UNREAD"]}
+  chat: slack.search {"query":"mentions:me"}
+then:
+  need: 2 of 3
+  briefing: write a morning briefing from {calendar, mail, chat}
+ask me:
+  - post to {channel}?
+    post: slack.post {"channel":"{channel}","text":"{briefing}"}
+"##;
+
+#[test]
+fn the_morning_recipe_parks_at_its_post_and_posts_what_was_approved() {
+    let barrier = Arc::new(Barrier::new(3));
+    let meet = |value: &'static str| {
+        let barrier = Arc::clone(&barrier);
+        move |_: &_, _: &_| {
+            barrier.wait();
+            Answer::Ok(json(value))
+        }
+    };
+    let stage = Stage::new()
+        .on("cal.list", meet("[1.10]"))
+        .on("gmail.list", meet("[]"))
+        .on("slack.search", meet("\"x\""));
+    let ended = stage.run(MORNING);
+    let row = only(&ended);
+    assert_eq!(row.question.as_deref(), Some("post to #daily?"));
+    assert_eq!(
+        String::from_utf8(row.call.as_ref().unwrap().args.clone()).unwrap(),
+        r##"{"channel":"#daily","text":"calendar=[1.10]\nmail=[]\nchat=\"x\""}"##
+    );
+    assert_eq!(stage.host.calls("slack.post"), 0);
+    assert_eq!(ended.record().state, RunState::Parked);
+    assert_eq!(state(&ended, "post/gate"), Pending);
+    assert_eq!(state(&ended, "post"), Waiting);
+
+    stage.approve(&row);
+    let ended = stage.resume(&ended);
+    let record = done(&ended);
+    assert_eq!(record.state, RunState::Done);
+    let sent = stage.host.sent_to("slack.post");
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].args.as_bytes(), row.call.as_ref().unwrap().args.as_slice());
+    assert_eq!(sent[0].key.as_deref(), Some(row.key.as_str()));
+    assert_eq!(state(&ended, "post"), Done);
+    assert!(step(&ended, "post/gate").decisions[0].by.as_deref().unwrap().contains("bob"));
+    assert_eq!(stage.host.calls("cal.list"), 1, "ended steps keep their results");
+
+    // Once more: it stays as it is.
+    assert_eq!(stage.resume(&ended), ended);
+    assert_eq!(stage.host.calls("slack.post"), 1);
+}
+
+#[test]
+fn thirty_two_reads_wait_on_one_barrier() {
+    let barrier = Arc::new(Barrier::new(32));
+    let stage = Stage::new().on("fs.read_file", move |_, _| {
+        barrier.wait();
+        Answer::Ok(json("1"))
+    });
+    let mut recipe = "together:\n".to_owned();
+    for i in 0..32 {
+        recipe.push_str(&format!("  r{i}: fs.read_file {{\"n\":{i}}}\n"));
+    }
+    let ended = stage.run(&recipe);
+    assert_eq!(done(&ended).state, RunState::Done);
+    assert_eq!(stage.host.calls("fs.read_file"), 32);
+}

@@ -1,0 +1,23 @@
+//! Runs of compiled recipes with scripted tools.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::enum_glob_use,
+    clippy::return_self_not_must_use,
+    missing_docs,
+    unreachable_pub,
+    reason = "tests"
+)]
+
+mod stage;
+
+mod basics;
+mod crash;
+mod failing;
+mod leases;
+mod limits;
+mod people;
+mod size;
+mod worked;

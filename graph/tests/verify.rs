@@ -1,0 +1,292 @@
+//! A plan that was written is the plan that is read, and a plan that was edited is refused or as safe as before.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::format_collect,
+    reason = "a test may fail"
+)]
+
+mod outline;
+
+use outline::{Sketch, catalog, sketch};
+use plangate_graph::plan::NodeKind;
+use plangate_graph::policy::{Author, Policy};
+use plangate_graph::{Digest, Plan};
+use proptest::prelude::*;
+
+fn sample() -> Plan {
+    sketch()
+        .together()
+        .call("a", "gmail.list", &[])
+        .call("b", "cal.list", &[])
+        .call("c", "slack.create_channel", &[])
+        .need(2, 3)
+        .say("note", &["a", "b", "c"])
+        .call("post", "slack.post", &["note"])
+        .ask_me()
+        .question("file and drop?")
+        .under("file", "jira.create", &["note"])
+        .under("drop", "db.drop", &[])
+        .question("commit?")
+        .under("ci", "git.commit", &[])
+        .check_block()
+        .check("a")
+        .under("send", "gmail.send", &["a"])
+        .plan()
+}
+
+/// The text with a digest that fits, as whoever edits the file can write it.
+fn sealed(text: &str) -> String {
+    let body = text.split("  \"digest\"").next().unwrap();
+    format!("{body}  \"digest\": \"{}\"\n}}\n", Digest::of(body.as_bytes()))
+}
+
+/// What becomes of a text: the refusals, or nothing where it passes.
+fn refusal(text: &str) -> Option<String> {
+    let plan = match Plan::from_json(text) {
+        Ok(plan) => plan,
+        Err(error) => return Some(error.to_string()),
+    };
+    match plan.verify(&catalog(), &Policy::default(), Author::Person) {
+        Ok(verified) => {
+            assert_gated(verified.plan());
+            None
+        }
+        Err(problems) => Some(problems.iter().map(|p| format!("{}: {}\n", p.code, p.message)).collect()),
+    }
+}
+
+/// Every call that changes something has one way in, from its own gate.
+fn assert_gated(plan: &Plan) {
+    let mut gated = 0;
+    for (ix, node) in plan.nodes() {
+        let NodeKind::Call { judged, .. } = &node.kind else { continue };
+        if judged.effect.changes() {
+            let [(gate, edge)] = plan.incoming(ix).try_into().unwrap();
+            assert!(matches!(plan.node(gate).kind, NodeKind::Gate { call, .. } if call == ix));
+            assert_eq!(edge.reasons, [(plangate_graph::plan::Reason::Gate, plangate_graph::plan::Asks::Yes)]);
+            gated += 1;
+        }
+    }
+    assert_eq!(gated, plan.nodes().filter(|(_, n)| matches!(n.kind, NodeKind::Gate { .. })).count());
+}
+
+#[test]
+fn what_is_read_is_what_was_written() {
+    let plan = sample();
+    let text = plan.to_json();
+    let read = Plan::from_json(&text).unwrap();
+    assert_eq!(read.outline(), plan.outline());
+    assert_eq!(read.nodes().collect::<Vec<_>>(), plan.nodes().collect::<Vec<_>>());
+    for (ix, _) in plan.nodes() {
+        assert_eq!(read.incoming(ix), plan.incoming(ix));
+    }
+    assert_eq!(read.notes(), plan.notes());
+    assert_eq!(read.to_json(), text);
+    assert_eq!(read.digest(), plan.digest());
+    assert_eq!(refusal(&text), None);
+    assert_eq!(sealed(&text), text);
+}
+
+#[test]
+fn other_white_space_is_the_same_file() {
+    let text = sample().to_json();
+    let compact: String = text.lines().map(str::trim).collect();
+    assert_eq!(refusal(&compact), None);
+}
+
+#[test]
+fn a_dropped_gate_is_refused_by_the_name_of_its_call() {
+    let text = sample().to_json();
+    let without: String =
+        text.lines().filter(|line| !line.contains("\"post/gate\"")).map(|line| format!("{line}\n")).collect();
+    let refused = refusal(&sealed(&without)).unwrap();
+    assert!(refused.contains("`post`"), "{refused}");
+    assert!(refused.contains("V0304") && refused.contains("V0401"), "{refused}");
+    // The same without a new digest is refused before anything else is looked at.
+    assert!(refusal(&without).unwrap().starts_with("V0107"));
+}
+
+#[test]
+fn every_line_is_needed() {
+    let text = sample().to_json();
+    let lines: Vec<&str> = text.lines().collect();
+    let mut tried = 0;
+    for (at, line) in lines.iter().enumerate() {
+        if !line.starts_with("    {") || line.contains("\"code\"") && line.contains("\"severity\"") {
+            continue; // Notes are words; they are made again.
+        }
+        let mut kept: Vec<String> = lines.iter().map(|l| (*l).to_owned()).collect();
+        kept.remove(at);
+        // Mend the commas, as an editor would.
+        if kept[at].trim() == "]," && kept[at - 1].ends_with(',') {
+            kept[at - 1].pop();
+        }
+        let edited = sealed(&(kept.join("\n") + "\n"));
+        let refused = refusal(&edited);
+        assert!(refused.is_some(), "passes without: {line}");
+        tried += 1;
+    }
+    assert!(tried > 40, "only {tried} lines were tried");
+}
+
+#[test]
+fn relabelling_is_refused() {
+    let text = sample().to_json();
+    for (from, to) in [
+        ("\"effect\":\"unknown\",\"asked\":true", "\"effect\":\"read\",\"asked\":false"),
+        ("\"effect\":\"destructive\",\"asked\":true", "\"effect\":\"read\",\"asked\":false"),
+        ("\"effect\":\"write\",\"asked\":true", "\"effect\":\"read\",\"asked\":true"),
+        ("\"asked\":true", "\"asked\":false"),
+        ("\"server\":\"slack\",\"tool\":\"post\"", "\"server\":\"gmail\",\"tool\":\"list\""),
+        ("\"call\":\"post\"", "\"call\":\"file\""),
+        ("\"reason\":\"gate\"", "\"reason\":\"data\""),
+        ("\"asks\":\"yes\"", "\"asks\":\"ended\""),
+        ("\"asks\":\"done or skipped\"", "\"asks\":\"ended\""),
+        ("\"need\":{\"block\":1,\"k\":2", "\"need\":{\"block\":1,\"k\":1"),
+        ("\"k\":2", "\"k\":0"),
+        ("\"format\": \"actions/1\"", "\"format\": \"actions/2\""),
+        ("\"format\": \"actions/1\"", "\"format\": \"actions/1\",\n  \"extra\": 1"),
+        ("\"id\":\"post\"", "\"id\":\"post\",\"id\":\"post\""),
+        ("\"id\":\"post/gate\"", "\"id\":\"post\""),
+        ("\"id\":\"post\",", "\"id\":\"post\",\"settings\":{\"retry\":3},"),
+        ("\"id\":\"post\",", "\"id\":\"post\",\"without_asking\":\"yes\","),
+    ] {
+        if !text.contains(from) {
+            continue;
+        }
+        let edited = text.replace(from, to);
+        assert_ne!(edited, text);
+        assert!(refusal(&sealed(&edited)).is_some(), "passes with {from} made {to}");
+    }
+}
+
+#[test]
+fn a_changed_definition_is_named() {
+    let plan = sample();
+    let mut catalog = plangate_graph::Catalog::new();
+    for (server, definition) in outline::catalog().tools() {
+        let mut definition = definition.clone();
+        if definition.name == "post" {
+            definition.description = "now with reactions".into();
+        }
+        catalog.insert(server, definition).unwrap();
+    }
+    let problems = plan.verify(&catalog, &Policy::default(), Author::Person).unwrap_err();
+    let found: Vec<&str> = problems.iter().map(|p| p.code).collect();
+    assert!(found.contains(&"V0301"), "{problems:?}");
+    assert!(problems.iter().any(|p| p.message.contains("slack.post")), "{problems:?}");
+}
+
+#[test]
+fn a_cycle_is_named() {
+    let text = sample().to_json();
+    let edge = "    {\"from\":\"post\",\"to\":\"post/gate\",\"because\":[{\"reason\":\"said\",\"asks\":\"done\"}]},\n";
+    let edited = text.replace("  \"edges\": [\n", &format!("  \"edges\": [\n{edge}"));
+    assert!(refusal(&sealed(&edited)).unwrap().starts_with("V0106"));
+}
+
+#[test]
+fn hostile_files_are_refused_without_a_crash() {
+    for text in ["", "{", "null", "[]", "{\"format\":1}", "{\"format\":\"actions/1\"}", "\u{feff}{}"] {
+        assert!(refusal(text).is_some());
+    }
+    let deep = format!("{{\"format\":\"actions/1\",\"recipe\":{}", "[".repeat(200_000));
+    assert!(refusal(&deep).is_some());
+}
+
+/// A recipe made of a few numbers.
+fn grown(seed: &[(u8, u8, u8)]) -> Sketch {
+    let tools = outline::TOOLS;
+    let mut made = sketch();
+    let mut names: Vec<String> = Vec::new();
+    let mut number = 0;
+    for (block, steps, pick) in seed {
+        let before = names.clone();
+        let read = |n: usize| -> Vec<&str> {
+            if before.is_empty() || n.is_multiple_of(2) {
+                vec![]
+            } else {
+                vec![before[n % before.len()].as_str()]
+            }
+        };
+        let tool = |n: usize| tools[(usize::from(*pick) + n * 7) % tools.len()];
+        let size = usize::from(*steps % 4) + 1;
+        made = match block % 5 {
+            0 | 1 => made.together(),
+            2 => made.then(),
+            3 => made.ask_me(),
+            _ if before.is_empty() => made.then(),
+            _ => made.check_block(),
+        };
+        match block % 5 {
+            3 => {
+                for q in 0..=usize::from(*pick % 2) {
+                    made = made.question(&format!("go {q}?"));
+                    for n in 0..size {
+                        number += 1;
+                        let name = format!("s{number}");
+                        made = made.under(&name, tool(n), &read(n));
+                        names.push(name);
+                    }
+                }
+            }
+            4 if !before.is_empty() => {
+                made = made.check(&before[usize::from(*pick) % before.len()]);
+                for n in 0..size - 1 {
+                    number += 1;
+                    let name = format!("s{number}");
+                    made = made.under(&name, tool(n), &read(n));
+                    names.push(name);
+                }
+            }
+            _ => {
+                for n in 0..size {
+                    number += 1;
+                    let name = format!("s{number}");
+                    made = made.call(&name, tool(n), &read(n));
+                    names.push(name);
+                }
+            }
+        }
+    }
+    made
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn generated_plans_pass_and_come_back(seed in prop::collection::vec(any::<(u8, u8, u8)>(), 1..8)) {
+        let (plan, problems) = grown(&seed).lower();
+        let plan = plan.unwrap_or_else(|| panic!("{problems:?}"));
+        let text = plan.to_json();
+        prop_assert_eq!(refusal(&text), None);
+        prop_assert_eq!(Plan::from_json(&text).unwrap().to_json(), text);
+        assert_gated(&plan);
+    }
+
+    /// Lines are dropped, doubled, swapped, and words replaced; digests are made to fit. Whatever passes is gated:
+    /// `refusal` looks at that.
+    #[test]
+    fn whatever_passes_is_gated(
+        seed in prop::collection::vec(any::<(u8, u8, u8)>(), 1..6),
+        edits in prop::collection::vec((0_u8..5, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4),
+    ) {
+        let text = grown(&seed).plan().to_json();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        for (kind, a, b) in edits {
+            let (a, b) = (a.index(lines.len()), b.index(lines.len()));
+            match kind {
+                0 => drop(lines.remove(a)),
+                1 => { let line = lines[a].clone(); lines.insert(b, line); }
+                2 => lines.swap(a, b),
+                3 => lines[a] = lines[a].replace("\"asked\":true", "\"asked\":false").replace("unknown", "read"),
+                _ => lines[a] = lines[a].replace("yes", "ended").replace("done or skipped", "ended").replace("effect", "data"),
+            }
+            if lines.is_empty() { return Ok(()); }
+        }
+        let _ = refusal(&sealed(&(lines.join("\n") + "\n")));
+    }
+}
