@@ -205,13 +205,19 @@ impl Record {
         let stored = Stored::read(store, run)?;
         let plan = document(store, &stored.run.plan)?;
         let shape = Topology::unverified(&plan).map_err(|e| RunError::Fault(e.to_string()))?;
-        let shape = Arc::new(shape);
-        let names = names(&plan);
-        let picture = stored.picture(&shape, &names)?;
-        let restore = picture.restore(&plan, &shape, &names, stored.inputs.clone(), &Limits::default());
-        let reading =
-            Reading { stored: &stored, plan: &plan, shape: &shape, names: &names, picture: &picture };
-        Ok(reading.record(&restore.schedule))
+        Record::over(&stored, &plan, &Arc::new(shape), &names(&plan))
+    }
+
+    /// The same for whoever has the stored plan at hand.
+    pub(crate) fn over(
+        stored: &Stored,
+        plan: &Plan,
+        shape: &Arc<Topology>,
+        names: &Names,
+    ) -> Result<Record, RunError> {
+        let picture = stored.picture(shape, names)?;
+        let schedule = picture.schedule(shape, &Limits::default());
+        Ok(Reading { stored, plan, shape, names, picture: &picture }.record(&schedule))
     }
 
     /// The step with this id.

@@ -160,7 +160,6 @@ impl Picture {
         inputs: Object,
         limits: &Limits,
     ) -> Restore {
-        let schedule = Schedule::resumed(shape, limits, |ix| self.standings[ix]);
         let mut values = Values::new(inputs, shape.len());
         let mut errors = HashMap::new();
         let mut claims = HashMap::new();
@@ -186,6 +185,11 @@ impl Picture {
                 values.freeze(ix, list);
             }
         }
-        Restore { schedule, values, errors, rows: self.last.clone(), claims }
+        Restore { schedule: self.schedule(shape, limits), values, errors, rows: self.last.clone(), claims }
+    }
+
+    /// A schedule that stands where the run stands.
+    pub(crate) fn schedule(&self, shape: &Arc<Topology>, limits: &Limits) -> Schedule {
+        Schedule::resumed(shape, limits, |ix| self.standings[ix])
     }
 }
