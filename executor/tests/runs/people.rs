@@ -31,7 +31,8 @@ fn siblings_that_only_read_run_while_a_gate_waits() {
 #[test]
 fn rows_answered_one_by_one_are_asked_once_each() {
     let stage = Stage::new();
-    let parked = stage.run("together:\n  a: slack.post {}\n  b: gmail.send {}\nthen:\n  c: jira.create {\"a\":\"{a}\"}\n");
+    let parked = stage
+        .run("together:\n  a: slack.post {}\n  b: gmail.send {}\nthen:\n  c: jira.create {\"a\":\"{a}\"}\n");
     let [a, b] = waiting(&parked).try_into().unwrap();
     stage.approve(&b);
     let parked = stage.resume(&parked);
@@ -219,8 +220,7 @@ fn uncertain_is_settled_by_a_person() {
 }
 
 fn allowing() -> Policy {
-    Policy::from_toml("[[allow]]\ntool = \"slack.post\"\nreason = \"test\"\n")
-        .unwrap_or_else(|e| panic!("{e}"))
+    policy("[[allow]]\nserver = \"slack\"\ntool = \"post\"\ndefinition = \"any\"\nreason = \"test\"\n")
 }
 
 #[test]
@@ -255,7 +255,8 @@ fn a_call_that_was_let_through_and_did_not_happen_is_asked_before_it_is_made_aga
 #[test]
 fn a_policy_that_became_stricter_needs_attention_and_starts_nothing() {
     let stage = Stage::new();
-    let plan = plan_with("together:\n  q: gmail.send {}\nthen:\n  a: slack.post {}\n", &catalog(), &allowing());
+    let plan =
+        plan_with("together:\n  q: gmail.send {}\nthen:\n  a: slack.post {}\n", &catalog(), &allowing());
     let parked = stage.executor().run(&plan, start("{}")).unwrap();
     stage.approve(&only(&parked));
     let run = parked.record().run.clone();
@@ -266,7 +267,8 @@ fn a_policy_that_became_stricter_needs_attention_and_starts_nothing() {
     assert_eq!((record.state, record.reason.as_ref()), (RunState::Attention, Some(reason)));
     assert!(stage.host.sent.lock().unwrap().is_empty());
     // With the policy it was stored with, it goes on.
-    let ended = stage.executor().resume(&run, Some(Present { catalog: catalog(), policy: allowing() })).unwrap();
+    let ended =
+        stage.executor().resume(&run, Some(Present { catalog: catalog(), policy: allowing() })).unwrap();
     assert_eq!(done(&ended).state, RunState::Done);
 }
 
@@ -336,7 +338,9 @@ fn a_cancelled_read_that_does_not_stop_is_left_behind() {
     let executor = Arc::new(stage.executor());
     let driver = {
         let executor = Arc::clone(&executor);
-        std::thread::spawn(move || executor.run(&plan("together:\n  a: gmail.list {}\n"), start("{}")).unwrap())
+        std::thread::spawn(move || {
+            executor.run(&plan("together:\n  a: gmail.list {}\n"), start("{}")).unwrap()
+        })
     };
     there.recv().unwrap();
     executor.cancel(&stage.store_runs()[0].id, &person("bob"), None).unwrap();
@@ -372,10 +376,102 @@ fn a_late_result_is_late_for_the_join_that_went_on() {
     let list = join(&parked).list.unwrap();
     assert_eq!(list[2].missing.as_deref(), Some("it waits for people"));
     assert_eq!(join(&parked).late, Vec::<String>::new());
-    assert!(step(&parked, "note").result.as_ref().unwrap().text().unwrap().contains("c: it waits for people"));
+    assert!(
+        step(&parked, "note").result.as_ref().unwrap().text().unwrap().contains("c: it waits for people")
+    );
     stage.approve(&only(&parked));
     let ended = stage.resume(&parked);
     assert_eq!(done(&ended).state, RunState::Done);
     assert_eq!((join(&ended).list.unwrap(), join(&ended).late), (list, vec!["c".to_owned()]));
     assert!(step(&ended, "again").result.as_ref().unwrap().text().unwrap().contains("slack.create_channel"));
+}
+
+fn policy(text: &str) -> Policy {
+    Policy::from_toml(text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Posts a number that a step gave, under this policy.
+fn posting(n: &str, rules: &str) -> (Stage, Ended) {
+    let stage = Stage::new().answers("gmail.list", &format!("{{\"n\":{n}}}"));
+    let recipe = "together:\n  mail: gmail.list {}\nthen:\n  p: slack.post {\"n\":\"{mail.n}\"}\n";
+    let ended = stage.executor().run(&plan_with(recipe, &catalog(), &policy(rules)), start("{}")).unwrap();
+    (stage, ended)
+}
+
+#[test]
+fn a_rule_over_arguments_decides_at_the_gate_when_they_are_final() {
+    let rules = "[[allow]]\nserver = \"slack\"\ntool = \"post\"\ndefinition = \"any\"\nreason = \"small\"\nwhen = [\"n <= 100\"]\n\n\
+                 [[deny]]\nserver = \"slack\"\ntool = \"post\"\nreason = \"huge\"\nwhen = [\"n > 1000\"]\n";
+    let (stage, ended) = posting("100", rules);
+    assert_eq!(states(&ended), "mail done, p/gate done, p done");
+    assert_eq!(done(&ended).state, RunState::Done);
+    let row = &stage.store.rows(None).unwrap()[0];
+    assert_eq!((row.node.as_str(), row.state), ("p", RowState::Succeeded));
+    assert!(row.decided_by.as_ref().unwrap().contains("policy-allow"), "{:?}", row.decided_by);
+    // Looked at later, it is the same.
+    assert_eq!(stage.resume(&ended), ended);
+
+    let (stage, parked) = posting("101", rules);
+    assert_eq!(only(&parked).node, "p/gate");
+    assert_eq!(stage.host.calls("slack.post"), 0);
+
+    let (stage, ended) = posting("1001", rules);
+    assert_eq!(states(&ended), "mail done, p/gate failed, p failed");
+    assert!(step(&ended, "p").error.as_ref().unwrap().contains("huge"), "{:?}", step(&ended, "p").error);
+    assert!(stage.store.rows(None).unwrap().is_empty());
+}
+
+#[test]
+fn a_call_let_through_at_its_gate_and_then_not_sent_is_not_asked_on_resume() {
+    let rules = "[[allow]]\nserver = \"slack\"\ntool = \"post\"\ndefinition = \"any\"\nreason = \"small\"\nwhen = [\"n <= 100\"]\n";
+    let stage = Stage::new().answers("gmail.list", "{\"n\":1}");
+    stage.host.on_connect("slack", |_, _| Answer::Failed("gone"));
+    let recipe = "together:\n  mail: gmail.list {}\n  other: gmail.send {}\nthen:\n  p: slack.post {\"n\":\"{mail.n}\"}\n    after: mail\n";
+    let ended = stage.executor().run(&plan_with(recipe, &catalog(), &policy(rules)), start("{}")).unwrap();
+    stage.approve(&only(&ended));
+    let ended = stage.resume(&ended);
+    assert_eq!((state(&ended, "p/gate"), state(&ended, "p")), (Done, Failed));
+    assert_eq!(stage.resume(&ended), ended);
+    assert_eq!(stage.store.rows(None).unwrap().len(), 1);
+}
+
+#[test]
+fn what_became_stricter_holds_for_final_arguments_and_terms() {
+    let stage = Stage::new();
+    let plan = plan("together:\n  a: gmail.send {}\nthen:\n  p: slack.post {\"n\":\"{a.n}\"}\n");
+    let stage = stage.answers("gmail.send", "{\"n\":7}");
+    let parked = stage.executor().run(&plan, start("{}")).unwrap();
+    stage.approve(&only(&parked));
+    let run = parked.record().run.clone();
+    let stricter = policy("[[people]]\nserver = \"slack\"\ntool = \"*\"\nquorum = 2\ndeadline = \"5m\"\n");
+    let parked =
+        stage.executor().resume(&run, Some(Present { catalog: catalog(), policy: stricter })).unwrap();
+    let row = only(&parked);
+    assert_eq!((row.node.as_str(), row.terms.quorum, row.terms.deadline_ms), ("p/gate", 2, 300_000));
+
+    // A denial of now reaches a call that was approved before.
+    let parked = stage.run("then:\n  p: slack.post {\"n\":7}\n");
+    stage.approve(&only(&parked));
+    let deny = policy("[[deny]]\nserver = \"slack\"\ntool = \"post\"\nreason = \"closed\"\n");
+    let present = Present { catalog: catalog(), policy: deny };
+    let ended = stage.executor().resume(&parked.record().run, Some(present)).unwrap();
+    assert!(matches!(ended, Ended::Attention { .. }), "{ended:#?}");
+    assert_eq!(stage.host.calls("slack.post"), 0);
+}
+
+#[test]
+fn a_rule_that_ended_while_the_run_was_parked_is_not_in_force() {
+    let rules = "[[allow]]\nserver = \"slack\"\ntool = \"post\"\ndefinition = \"any\"\nreason = \"this week\"\nuntil = 2023-11-15\n";
+    let stage = Stage::new();
+    let today: plangate_graph::policy::Date = "2023-11-14".parse().unwrap();
+    let policy = policy(rules).on(today);
+    let plan = plan_with("together:\n  q: gmail.send {}\nthen:\n  p: slack.post {}\n", &catalog(), &policy);
+    let parked = stage.executor().run(&plan, start("{}")).unwrap();
+    assert_eq!(states(&parked), "q/gate pending, q waiting, p waiting");
+    let again = stage.resume(&parked);
+    assert_eq!(states(&again), states(&parked));
+    stage.clock.advance_ms(3 * 86_400_000);
+    let ended = stage.resume(&parked);
+    let Ended::Attention { reason, .. } = &ended else { panic!("{ended:#?}") };
+    assert!(reason.contains("`p` (slack.post)"), "{reason}");
 }
