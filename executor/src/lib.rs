@@ -15,7 +15,6 @@ pub mod simulate;
 pub mod tools;
 
 mod check;
-mod day;
 mod drive;
 mod error;
 mod executor;

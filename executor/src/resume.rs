@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use plangate_approval::storage::ParkAnswer;
 use plangate_approval::{Lease, RunId, RunState, Storage};
+use plangate_graph::policy::Date;
 use plangate_graph::problem::Problem;
-use plangate_graph::{Author, Catalog, Plan, Policy, VerifiedPlan};
+use plangate_graph::{Author, Catalog, Digest, Plan, Policy, VerifiedPlan};
 
-use crate::day::day_of;
 use crate::drive::Restore;
 use crate::error::RunError;
 use crate::executor::{Ended, Executor, Present, author_text, shape_of};
@@ -55,8 +55,13 @@ impl<S: Storage + 'static> Executor<S> {
     /// The stored plan, verified again.
     fn verified(&self, stored: &Stored, present: Option<&Present>) -> Result<VerifiedPlan, Refused> {
         let run = &stored.run;
-        let document = |digest, what: &str| {
+        let document = |digest: &Digest, what: &str| {
             let bytes = self.store().document(digest).map_err(RunError::from)?;
+            if Digest::of(&bytes) != *digest {
+                return Err(Refused::Plan(format!(
+                    "the stored {what} is not the one that the run started with"
+                )));
+            }
             String::from_utf8(bytes).map_err(|e| Refused::Plan(format!("the stored {what} is no text: {e}")))
         };
         let broken =
@@ -67,8 +72,8 @@ impl<S: Storage + 'static> Executor<S> {
             .map_err(|e| broken("catalog", e.to_string()))?;
         let policy = Policy::from_toml(&document(&run.policy, "policy")?)
             .map_err(|e| broken("policy", e.to_string()))?;
-        // A rule that has ended since is no longer in force.
-        let policy = match day_of(self.store().now()) {
+        // The day is no part of a stored policy: rules that have ended since no longer loosen.
+        let policy = match Date::of_unix_ms(self.store().now().0) {
             Some(today) => policy.on(today),
             None => policy,
         };
