@@ -10,7 +10,9 @@
 
 mod core;
 mod dispatch;
+mod follow;
 mod people;
+mod reports;
 mod steward;
 mod work;
 
@@ -27,12 +29,12 @@ use crate::journal::Watch;
 use crate::options::Options;
 use crate::pool::{Job, Pool};
 use crate::schedule::Topology;
-
 use crate::tools::{ReadError, Tools, Writer};
 use crate::values::Names;
 
-pub(crate) use self::core::{Core, Restore, result_of};
+pub(crate) use self::core::{Core, Restore};
 pub(crate) use people::last_rows;
+pub(crate) use reports::result_of;
 pub(crate) use steward::Laid;
 
 /// What does not change in a drive.
