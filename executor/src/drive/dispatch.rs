@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plangate_approval::approvals::Ask;
+use plangate_approval::row::RowCall;
 use plangate_approval::{Row, RowState, StepState, Storage};
 use plangate_graph::outline::{Body, Call};
 use plangate_graph::{NodeIx, Value};
@@ -21,8 +22,8 @@ use crate::values::{call_of, instruction};
 /// A step that may start.
 #[derive(Clone)]
 pub(super) enum Start {
-    /// A read with its canonical arguments.
-    Read { ix: NodeIx, args: Arc<Vec<u8>> },
+    /// A read with its arguments, also as canonical bytes.
+    Read { ix: NodeIx, arguments: Arc<Value>, args: Arc<Vec<u8>> },
     /// A sentence with its inputs.
     Write { ix: NodeIx, instruction: Arc<str>, inputs: Arc<Vec<SentenceInput>> },
     /// A call with its claim.
@@ -56,9 +57,9 @@ impl Start {
 
     /// Arguments that are kept with the step; those of a call are kept with its row, and what a sentence read is kept
     /// where it came from.
-    pub(super) fn arguments(&self) -> Option<Value> {
+    pub(super) fn arguments(&self) -> Option<Arc<Value>> {
         match self {
-            Start::Read { args, .. } => Value::parse_bytes(args).ok(),
+            Start::Read { arguments, .. } => Some(Arc::clone(arguments)),
             Start::Write { .. } | Start::Call { .. } => None,
         }
     }
@@ -73,7 +74,7 @@ impl<S: Storage + 'static> Drive<S> {
             let why = format!(
                 "{most} calls of this run have not returned since their deadline; no more are started"
             );
-            return self.fail(core, ix, now, None, why);
+            return self.fail(core, ix, now, why);
         }
         let prepared = match self.ctx.shape.kind(ix) {
             Kind::Read { .. } => self.read(core, ix),
@@ -84,14 +85,14 @@ impl<S: Storage + 'static> Drive<S> {
             Ok(Some(start)) => core.starts.push(start),
             // It is put to a person first.
             Ok(None) => core.to_ask.push_back(ix),
-            Err(why) => self.fail(core, ix, now, None, why),
+            Err(why) => self.fail(core, ix, now, why),
         }
     }
 
     fn read(&self, core: &Core, ix: NodeIx) -> Result<Option<Start>, String> {
         let (item, call) = self.call_of(ix)?;
         let args = self.arguments(core, ix, item, call)?;
-        Ok(Some(Start::Read { ix, args: Arc::new(args.canonical()) }))
+        Ok(Some(Start::Read { ix, args: Arc::new(args.canonical()), arguments: Arc::new(args) }))
     }
 
     fn sentence(&self, core: &Core, ix: NodeIx) -> Result<Option<Start>, String> {
@@ -112,8 +113,9 @@ impl<S: Storage + 'static> Drive<S> {
         let gate = self.gate_of(ix);
         let last = core.rows.get(&gate.unwrap_or(ix));
         if let Some(row) = last.filter(|row| row.state == RowState::Approved) {
-            let args = row.call.as_ref().map(|call| call.args.as_slice()).unwrap_or_default();
-            let args = Value::parse_bytes(args).map_err(|e| format!("the stored arguments: {e}"))?;
+            let approved = self.approved(ix, call, row)?;
+            let args =
+                Value::parse_bytes(&approved.args).map_err(|e| format!("the stored arguments: {e}"))?;
             self.valid(ix, call, &args)?;
             if let Verdict::Deny(why) = self.ctx.rules.verdict(&self.ctx.plan, ix, call, &args) {
                 return Err(format!("policy denies this call: {why}"));
@@ -136,6 +138,23 @@ impl<S: Storage + 'static> Drive<S> {
                     .into())
             }
             Verdict::Ask | Verdict::Through(_) => Ok(None),
+        }
+    }
+
+    /// What a row approves, if it is this call and no other: what was approved is what is made, or nothing is.
+    fn approved<'r>(&self, ix: NodeIx, call: &Call, row: &'r Row) -> Result<&'r RowCall, String> {
+        let id = &self.ctx.plan.plan().node(ix).id;
+        match &row.call {
+            None => Err(format!("what was approved is no call; `{id}` is not made")),
+            Some(approved)
+                if (&approved.node, &approved.server, &approved.tool) == (id, &call.server, &call.tool) =>
+            {
+                Ok(approved)
+            }
+            Some(approved) => Err(format!(
+                "what was approved is `{}` ({}.{}), and not `{id}` ({}.{}); nothing was sent",
+                approved.node, approved.server, approved.tool, call.server, call.tool
+            )),
         }
     }
 
