@@ -1,6 +1,6 @@
 //! What a call does outside, and why we think so.
 //!
-//! One file a layer, in the order of their say: [`arguments`], [`annotations`], [`name`], [`description`], [`default`].
+//! One file a layer: `arguments`, `annotations`, `name`, `description`, `default`.
 //! Each gives signals; what raises wins over what clears, and where nothing clears, silence changes. The words that the
 //! layers know are lists in `words/`, which read like tables.
 
@@ -11,6 +11,7 @@ mod default;
 mod description;
 mod grammar;
 mod name;
+mod properties;
 mod tokens;
 mod unit;
 mod words;

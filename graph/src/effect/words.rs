@@ -316,4 +316,16 @@ mod tests {
             assert_eq!(split(row.word).len(), 1, "{:?}", row.word);
         }
     }
+
+    #[test]
+    fn every_group_is_documented() {
+        let page = include_str!("../../../docs/gates.md");
+        for row in VERBS.iter().filter(|(_, says)| *says != Says::Nothing).flat_map(|(text, _)| rows(text)) {
+            assert!(
+                page.contains(&format!("`{}`", row.group)),
+                "docs/gates.md does not name {:?}",
+                row.group
+            );
+        }
+    }
 }
