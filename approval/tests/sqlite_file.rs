@@ -15,9 +15,10 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use plangate_approval::row::RowCall;
+use plangate_approval::storage::{LeaseAnswer, ParkAnswer};
 use plangate_approval::{
-    Approvals, Ask, Decision, Fault, Lease, NewRun, Person, Row, RowState, RunId, SqliteStore, StepState,
-    StepWrite, Storage, StoreError, audit,
+    Approvals, Ask, Decision, Fault, Holder, Lease, NewRun, Person, Row, RowState, RunId, SqliteStore,
+    StepState, StepWrite, Storage, StoreError, audit,
 };
 use plangate_graph::Digest;
 use plangate_graph::policy::Terms;
@@ -190,9 +191,10 @@ fn many_make_one_store() {
 fn what_is_not_a_store_is_left_alone() {
     let (_folder, path) = folder();
     fs::write(&path, "channel,text\n#daily,hello\n".repeat(100)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
     let before = fs::read(&path).unwrap();
     assert_eq!(fault(SqliteStore::open(&path)), Fault::NotAStore);
-    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!((fs::read(&path).unwrap(), mode(&path)), (before, 0o644));
 
     fs::remove_file(&path).unwrap();
     edit(&path, "CREATE TABLE contacts (name TEXT); INSERT INTO contacts VALUES ('ann');");
@@ -397,6 +399,39 @@ fn the_log_shows_where_it_was_edited() {
     assert_eq!(audit::verify(store, None).unwrap().seq, 1, "cut short, it hangs together");
     let shortened = audit::Broken::Shortened { head: 3, last: 1 };
     assert_eq!(audit::verify(store, Some(&noted)), Err(shortened.into()));
+}
+
+/// What is not known is not claimed: such a holder is neither alive nor dead, and its lease decides.
+#[test]
+fn only_a_lock_of_this_kernel_tells_of_a_death() {
+    let (folder, path) = folder();
+    let store = SqliteStore::open(&path).unwrap();
+    let locks = folder.path().join("state.db.holders");
+    store.holder().unwrap();
+    let new = |name: &str, written: Option<&str>| {
+        if let Some(written) = written {
+            fs::write(locks.join(name), written).unwrap();
+        }
+        let lease = start(&store);
+        assert_eq!(store.park(&lease).unwrap(), ParkAnswer::Released);
+        let holder = Holder(format!("{name}.0"));
+        assert!(matches!(store.lease(&lease.run, &holder), Ok(LeaseAnswer::Taken(_))));
+        (lease.run, holder)
+    };
+    let this_boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let (here, _) = new(&"a".repeat(32), Some(&this_boot));
+    assert!(!store.run(&here).unwrap().driven, "this one is dead");
+    let unknown = [
+        new(&"b".repeat(32), Some("a kernel elsewhere")),
+        new(&"c".repeat(32), None),
+        new("../../state.db", None),
+        new("", None),
+    ];
+    for (run, holder) in unknown {
+        assert!(store.run(&run).unwrap().driven, "{holder:?}");
+        let other = store.holder().unwrap();
+        assert!(matches!(store.lease(&run, &other), Ok(LeaseAnswer::Busy { .. })), "{holder:?}");
+    }
 }
 
 #[test]

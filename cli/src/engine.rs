@@ -48,11 +48,15 @@ pub(crate) fn run(
     let options = options(project, &running.catalog, &progress, begin.hold_siblings);
     let tools: Arc<dyn Tools> = Arc::clone(&running.tools) as Arc<dyn Tools>;
     let executor = Executor::new(store, tools, writer, options);
-    let start = Start { inputs: begin.inputs.clone(), requester: myself(), title: begin.title.to_owned() };
+    let start = Start {
+        inputs: begin.inputs.clone(),
+        requester: myself(&project.config.policy),
+        title: begin.title.to_owned(),
+    };
     let ended = executor.run(plan, start);
     progress.finish();
     running.tools.shutdown();
-    ended.map_err(|e| fault(e, progress.run().as_ref(), project, context))
+    ended.map_err(|e| fault(e, progress.run().as_ref(), project))
 }
 
 /// Goes on with a stored run: starts the servers of the steps that have not ended, and drives it.
@@ -71,7 +75,7 @@ pub(crate) fn resume(
         needed.extend(writer_server(project).map(str::to_owned));
     }
     let running = servers.start(&needed, project, &context.output)?;
-    running.all_ready().map_err(|fault| later(fault, id, project, context))?;
+    running.all_ready().map_err(|fault| later(fault, id, project))?;
     let writer = if left.sentences {
         writer(&plan, &running, project)?
     } else {
@@ -85,7 +89,7 @@ pub(crate) fn resume(
     let ended = executor.resume(id, Some(present));
     progress.finish();
     running.tools.shutdown();
-    ended.map_err(|e| fault(e, Some(id), project, context))
+    ended.map_err(|e| fault(e, Some(id), project))
 }
 
 /// The server of the writer's tool, where a tool writes.
@@ -191,7 +195,7 @@ fn options(project: &Project, catalog: &Catalog, progress: &Arc<Progress>, hold_
 }
 
 /// Why a run did not start or was laid down without an end.
-fn fault(error: RunError, run: Option<&RunId>, project: &Project, context: &Context) -> Fault {
+fn fault(error: RunError, run: Option<&RunId>, project: &Project) -> Fault {
     let message = error.to_string();
     match error {
         RunError::Inputs(_) => Fault::new(Exit::Usage, "input", message),
@@ -199,23 +203,23 @@ fn fault(error: RunError, run: Option<&RunId>, project: &Project, context: &Cont
             .help("nothing was started: change the inputs or the recipe"),
         RunError::NoWriter { .. } => Fault::new(Exit::Config, "writer", message),
         RunError::Busy { .. } => Fault::new(Exit::Busy, "busy", message),
-        RunError::Store(e) => keep(store::fault(&e), run, project, context),
+        RunError::Store(e) => keep(store::fault(&e), run, project),
         RunError::LeaseLost(_) => Fault::new(Exit::Busy, "lease-lost", message),
         RunError::Threads(_) | RunError::Fault(_) => {
-            keep(Fault::new(Exit::Internal, "internal", message), run, project, context)
+            keep(Fault::new(Exit::Internal, "internal", message), run, project)
         }
     }
 }
 
 /// What was done is kept, and the run can go on.
-fn keep(fault: Fault, run: Option<&RunId>, project: &Project, context: &Context) -> Fault {
+fn keep(fault: Fault, run: Option<&RunId>, project: &Project) -> Fault {
     match run {
-        Some(run) => later(fault, run, project, context),
+        Some(run) => later(fault, run, project),
         None => fault,
     }
 }
 
-fn later(fault: Fault, run: &RunId, project: &Project, context: &Context) -> Fault {
-    let resume = context.typed(project, &format!("resume {}", store::short(&run.0)));
+fn later(fault: Fault, run: &RunId, project: &Project) -> Fault {
+    let resume = project.typed(&format!("resume {}", store::short(&run.0)));
     fault.help(format!("what was done is kept; go on with: {resume}"))
 }

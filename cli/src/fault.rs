@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::render::paint::Paint;
+use crate::render::put::Put as _;
 
 /// Something that stops a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -13,22 +14,29 @@ pub(crate) struct Fault {
     /// A stable word for programs, for instance `store` or `unknown-server`.
     pub(crate) code: &'static str,
     /// What is wrong, in one sentence.
-    pub(crate) message: String,
+    pub(crate) message: Box<str>,
     /// Where: a file, a setting, a step.
-    pub(crate) place: Option<String>,
+    pub(crate) place: Option<Box<str>>,
     /// More that is known, a line each.
     pub(crate) details: Vec<String>,
     /// What to do next.
-    pub(crate) help: Option<String>,
+    pub(crate) help: Option<Box<str>>,
     /// The exit status.
     #[serde(serialize_with = "status")]
     pub(crate) exit: Exit,
-    /// What is wrong with a recipe or plan, as JSON; for people it was drawn already.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) diagnostics: Option<Value>,
-    /// The same, drawn; stands above the fault.
+    /// What it sums up.
+    #[serde(flatten)]
+    about: Option<Box<About>>,
+}
+
+/// What is wrong with a recipe or plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct About {
+    /// For programs.
+    diagnostics: Value,
+    /// For people; stands above the fault.
     #[serde(skip)]
-    pub(crate) drawn: String,
+    drawn: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape that serde takes")]
@@ -41,19 +49,18 @@ impl Fault {
     pub(crate) fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Fault {
         Fault {
             code,
-            message: message.into(),
+            message: message.into().into_boxed_str(),
             place: None,
             details: Vec::new(),
             help: None,
             exit,
-            diagnostics: None,
-            drawn: String::new(),
+            about: None,
         }
     }
 
     /// Where it is.
     pub(crate) fn at(mut self, place: impl Into<String>) -> Fault {
-        self.place = Some(place.into());
+        self.place = Some(place.into().into_boxed_str());
         self
     }
 
@@ -65,31 +72,30 @@ impl Fault {
 
     /// What to do next.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Fault {
-        self.help = Some(help.into());
+        self.help = Some(help.into().into_boxed_str());
         self
     }
 
     /// With the diagnostics that it sums up, drawn and as JSON.
     pub(crate) fn about(mut self, drawn: String, diagnostics: Value) -> Fault {
-        self.drawn = drawn;
-        self.diagnostics = Some(diagnostics);
+        self.about = Some(Box::new(About { diagnostics, drawn }));
         self
     }
 
     /// For people; ends with a line end.
     pub(crate) fn to_text(&self, paint: Paint) -> String {
         let mut lines = self.message.lines();
-        let mut out = self.drawn.clone();
-        out.push_str(&format!("{}: {}\n", paint.bad("error"), visible(lines.next().unwrap_or_default())));
+        let mut out = self.about.as_ref().map(|about| about.drawn.clone()).unwrap_or_default();
+        out.put(format_args!("{}: {}\n", paint.bad("error"), visible(lines.next().unwrap_or_default())));
         let rest = lines.map(|l| format!("  {}\n", visible(l)));
         out.extend(rest);
         if let Some(place) = &self.place {
-            out.push_str(&format!("  {} {}\n", paint.dim("at"), visible(place)));
+            out.put(format_args!("  {} {}\n", paint.dim("at"), visible(place)));
         }
         out.extend(self.details.iter().map(|l| format!("  {} {}\n", paint.dim("|"), visible(l))));
         if let Some(help) = &self.help {
             let mut lines = help.lines();
-            out.push_str(&format!("  {} {}\n", paint.good("help:"), lines.next().unwrap_or_default()));
+            out.put(format_args!("  {} {}\n", paint.good("help:"), lines.next().unwrap_or_default()));
             out.extend(lines.map(|l| format!("        {l}\n")));
         }
         out

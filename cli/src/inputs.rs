@@ -130,6 +130,9 @@ mod tests {
     fn what_has_no_default_is_needed() {
         let values = Value::parse(r#"{"limit":1}"#).unwrap();
         let fault = all_there(&values, &inputs()).unwrap_err();
-        assert_eq!(fault.message, "the run needs values for its inputs `loud` (yes or no), `tags` (a list)");
+        assert_eq!(
+            &*fault.message,
+            "the run needs values for its inputs `loud` (yes or no), `tags` (a list)"
+        );
     }
 }

@@ -20,6 +20,7 @@ mod render;
 mod servers;
 mod store;
 mod toolbox;
+mod typed;
 mod view;
 mod who;
 mod writer;

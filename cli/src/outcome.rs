@@ -79,7 +79,7 @@ pub(crate) fn exit(state: RunState) -> Exit {
 /// What can be typed to answer what waits.
 pub(crate) fn answers(row: &Row, project: &Project, context: &Context) -> String {
     let id = short(&row.id.0);
-    let typed = |arguments: &str| context.output.paint().typed(&context.typed(project, arguments));
+    let typed = |arguments: &str| context.output.paint().typed(&project.typed(arguments));
     match row.state {
         RowState::Uncertain => format!(
             "\n  it happened:   {}\n  it did not:    {}\n",
@@ -96,12 +96,13 @@ pub(crate) fn answers(row: &Row, project: &Project, context: &Context) -> String
 
 fn attention(reason: &str, record: &Record, project: &Project, context: &Context) -> String {
     let paint = context.output.paint();
-    let lines: String = reason.lines().map(|l| format!("  {}\n", visible(l))).collect();
+    let lines: Vec<String> = reason.lines().map(|l| format!("  {}", visible(l))).collect();
     let id = short(&record.run.0);
     format!(
-        "\n{}\n{lines}\n  once that is put right:  {}\n  or stop the run:         {}\n",
+        "\n{}\n{}\n\n  once that is put right:  {}\n  or stop the run:         {}\n",
         paint.bad("Its plan no longer passes, so nothing was started:"),
-        paint.typed(&context.typed(project, &format!("resume {id}"))),
-        paint.typed(&context.typed(project, &format!("cancel {id}")))
+        lines.join("\n"),
+        paint.typed(&project.typed(&format!("resume {id}"))),
+        paint.typed(&project.typed(&format!("cancel {id}")))
     )
 }

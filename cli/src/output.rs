@@ -1,6 +1,7 @@
 //! Everything that the command prints goes through here: results on standard output, remarks on standard error.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
@@ -17,6 +18,8 @@ pub(crate) struct Output {
     colour: (bool, bool),
     terminal: (bool, bool),
     broken: Mutex<Option<io::Error>>,
+    /// Nobody reads remarks any more.
+    deaf: AtomicBool,
 }
 
 /// When to colour.
@@ -44,7 +47,13 @@ impl Output {
                     && std::env::var_os("TERM").is_none_or(|v| v != "dumb")
             }
         };
-        Output { json, colour: (wanted(terminal.0), wanted(terminal.1)), terminal, broken: Mutex::new(None) }
+        Output {
+            json,
+            colour: (wanted(terminal.0), wanted(terminal.1)),
+            terminal,
+            broken: Mutex::new(None),
+            deaf: AtomicBool::new(false),
+        }
     }
 
     /// Whether programs read it: results as JSON on standard output.
@@ -85,9 +94,14 @@ impl Output {
 
     /// Prints a remark: progress, what is being started, what to do next. Not part of the result.
     pub(crate) fn remark(&self, text: &str) {
+        if self.deaf.load(Ordering::Relaxed) {
+            return;
+        }
         let mut err = io::stderr().lock();
         // Whoever closed standard error does not want remarks; the result and the exit status still tell.
-        drop(err.write_all(text.as_bytes()).and_then(|()| err.flush()));
+        if err.write_all(text.as_bytes()).and_then(|()| err.flush()).is_err() {
+            self.deaf.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Prints what stopped the command, on standard error.

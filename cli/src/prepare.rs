@@ -129,6 +129,25 @@ impl Stopped {
     }
 }
 
+/// What can be said of a file before anything starts: whether it can be read at all.
+pub(crate) fn first_look(document: &Document, project: &Project) -> Result<(), Stopped> {
+    match document.kind {
+        Kind::Actions => loaded(document).map(|_| ()),
+        Kind::Recipe => {
+            let (_, found) = plangate_compiler::parse(&document.text, &Servers::of(project)?.names_only());
+            if found.iter().any(|d| d.severity == Severity::Error) {
+                return Err(Stopped::Refused(Findings::Recipe(found)));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn loaded(document: &Document) -> Result<Plan, Stopped> {
+    Plan::from_json(&document.text)
+        .map_err(|e| Stopped::Refused(Findings::Plan(vec![Problem::error(e.code, None, e.message)])))
+}
+
 /// Reads, compiles and verifies a file. What can be said without tools is said before any server starts.
 pub(crate) fn prepare(
     document: &Document,
@@ -142,17 +161,13 @@ pub(crate) fn prepare(
 }
 
 fn recipe(document: &Document, against: Against<'_>, output: &Output) -> Result<Prepared, Stopped> {
-    let (catalog, running) = match against.catalog {
-        Some(path) => (saved(path)?, None),
-        None => {
-            let servers = Servers::of(against.project)?;
-            let (_, found) = plangate_compiler::parse(&document.text, &servers.names_only());
-            if found.iter().any(|d| d.severity == Severity::Error) {
-                return Err(Stopped::Refused(Findings::Recipe(found)));
-            }
-            let (catalog, running) = start(&servers, servers.named_in(&document.text), against, output)?;
-            (catalog, Some(running))
-        }
+    let (catalog, running) = if let Some(path) = against.catalog {
+        (saved(path)?, None)
+    } else {
+        first_look(document, against.project)?;
+        let servers = Servers::of(against.project)?;
+        let (catalog, running) = start(&servers, servers.named_in(&document.text), against, output)?;
+        (catalog, Some(running))
     };
     let policy = &against.project.config.policy;
     let compiled =
@@ -166,21 +181,19 @@ fn recipe(document: &Document, against: Against<'_>, output: &Output) -> Result<
 }
 
 fn actions(document: &Document, against: Against<'_>, output: &Output) -> Result<Prepared, Stopped> {
-    let plan = Plan::from_json(&document.text)
-        .map_err(|e| Stopped::Refused(Findings::Plan(vec![Problem::error(e.code, None, e.message)])))?;
-    let (catalog, running) = match against.catalog {
-        Some(path) => (saved(path)?, None),
-        None => {
-            let servers = Servers::of(against.project)?;
-            let known: BTreeSet<&str> = servers.names().collect();
-            let used: BTreeSet<String> = plan
-                .calls()
-                .map(|(_, call)| call.server.clone())
-                .filter(|name| known.contains(name.as_str()))
-                .collect();
-            let (catalog, running) = start(&servers, used, against, output)?;
-            (catalog, Some(running))
-        }
+    let plan = loaded(document)?;
+    let (catalog, running) = if let Some(path) = against.catalog {
+        (saved(path)?, None)
+    } else {
+        let servers = Servers::of(against.project)?;
+        let known: BTreeSet<&str> = servers.names().collect();
+        let used: BTreeSet<String> = plan
+            .calls()
+            .map(|(_, call)| call.server.clone())
+            .filter(|name| known.contains(name.as_str()))
+            .collect();
+        let (catalog, running) = start(&servers, used, against, output)?;
+        (catalog, Some(running))
     };
     let policy = &against.project.config.policy;
     let plan =

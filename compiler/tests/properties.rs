@@ -1,5 +1,6 @@
 //! Whatever the text is: no panic, places that lie in the text, the same answer every time.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
+#![allow(clippy::disallowed_methods, reason = "fixtures are files")]
 
 use std::fs;
 use std::path::Path;

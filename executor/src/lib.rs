@@ -26,7 +26,6 @@ mod options;
 mod pool;
 pub mod record;
 mod resume;
-mod shared;
 mod stored;
 mod values;
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use plangate_approval::storage::ParkAnswer;
 use plangate_approval::{Lease, RunId, RunState, Storage};
+use plangate_graph::policy::Date;
 use plangate_graph::problem::Problem;
-use plangate_graph::{Author, Catalog, Plan, Policy, VerifiedPlan};
+use plangate_graph::{Author, Catalog, Digest, Plan, Policy, VerifiedPlan};
 
 use crate::drive::Restore;
 use crate::error::RunError;
-use crate::executor::{Ended, Executor, Present, author_text};
+use crate::executor::{Ended, Executor, Present, author_text, shape_of};
 use crate::gate::Rules;
 use crate::journal::Watch;
 use crate::schedule::{Limits, Topology};
@@ -25,10 +26,7 @@ impl<S: Storage + 'static> Executor<S> {
     /// starts, and the run [needs attention](Ended::Attention). A run that has ended stays as it is.
     pub fn resume(&self, run: &RunId, present: Option<Present>) -> Result<Ended, RunError> {
         let watch = Watch::start(self.store().now());
-        let lease = match self.take_lease(run)? {
-            Ok(lease) => lease,
-            Err(_) => return Ok(Ended::Done(self.record(run)?)),
-        };
+        let Some(lease) = self.take_lease(run)? else { return Ok(Ended::Done(self.record(run)?)) };
         match self.prepared(run, present) {
             Ok(Prepared { plan, rules, names, shape, limits, restore }) => {
                 self.drive(plan, rules, names, shape, &limits, watch, lease, restore)
@@ -46,7 +44,7 @@ impl<S: Storage + 'static> Executor<S> {
         let plan = self.verified(&stored, present.as_ref())?;
         self.writer_for(&plan)?;
         let names = names(plan.plan());
-        let shape = self.shape(&plan)?;
+        let shape = shape_of(&plan)?;
         let limits = self.limits(&shape, stored.run.hold_siblings);
         let picture = stored.picture(&shape, &names)?;
         let restore = picture.restore(plan.plan(), &shape, &names, stored.inputs, &limits);
@@ -57,8 +55,13 @@ impl<S: Storage + 'static> Executor<S> {
     /// The stored plan, verified again.
     fn verified(&self, stored: &Stored, present: Option<&Present>) -> Result<VerifiedPlan, Refused> {
         let run = &stored.run;
-        let document = |digest, what: &str| {
+        let document = |digest: &Digest, what: &str| {
             let bytes = self.store().document(digest).map_err(RunError::from)?;
+            if Digest::of(&bytes) != *digest {
+                return Err(Refused::Plan(format!(
+                    "the stored {what} is not the one that the run started with"
+                )));
+            }
             String::from_utf8(bytes).map_err(|e| Refused::Plan(format!("the stored {what} is no text: {e}")))
         };
         let broken =
@@ -69,6 +72,11 @@ impl<S: Storage + 'static> Executor<S> {
             .map_err(|e| broken("catalog", e.to_string()))?;
         let policy = Policy::from_toml(&document(&run.policy, "policy")?)
             .map_err(|e| broken("policy", e.to_string()))?;
+        // The day is no part of a stored policy: rules that have ended since no longer loosen.
+        let policy = match Date::of_unix_ms(self.store().now().0) {
+            Some(today) => policy.on(today),
+            None => policy,
+        };
         let author = [Author::Person, Author::Model].into_iter().find(|a| author_text(*a) == run.author);
         let verified = plan
             .verify(&catalog, &policy, author.unwrap_or_default())

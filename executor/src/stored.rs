@@ -31,17 +31,14 @@ pub(crate) struct Picture {
     pub(crate) states: Table<Option<StepState>>,
     pub(crate) details: Table<Option<Detail>>,
     pub(crate) last: HashMap<NodeIx, Row>,
-    standings: Table<Option<Restored>>,
+    pub(crate) standings: Table<Option<Restored>>,
 }
 
 impl Stored {
     pub(crate) fn read<S: Storage>(store: &S, run: &RunId) -> Result<Stored, RunError> {
         let run = store.run(run)?;
-        let inputs = match Value::parse_bytes(&run.inputs) {
-            Ok(Value::Object(inputs)) => inputs,
-            Ok(_) | Err(_) => {
-                return Err(RunError::Fault(format!("the stored inputs of run {} are no object", run.id)));
-            }
+        let Ok(Value::Object(inputs)) = Value::parse_bytes(&run.inputs) else {
+            return Err(RunError::Fault(format!("the stored inputs of run {} are no object", run.id)));
         };
         let steps = store.steps(&run.id)?;
         let rows = store.rows(Some(&run.id))?;
@@ -116,7 +113,11 @@ impl Picture {
                 Some(Restored { state: StepState::Done, value: false, yes: true })
             }
             Some(_) => None,
-            None => self.written(gate),
+            // Or it was let through and then not sent.
+            None => self.written(gate).or_else(|| {
+                self.written(call)?;
+                Some(Restored { state: StepState::Done, value: false, yes: true })
+            }),
         }
     }
 
@@ -150,6 +151,11 @@ impl Picture {
         at_gate.or_else(|| self.last.get(&ix).map(|row| (row, true)))
     }
 
+    /// The schedule as it stands.
+    pub(crate) fn schedule(&self, shape: &Arc<Topology>, limits: &Limits) -> Schedule {
+        Schedule::resumed(shape, limits, |ix| self.standings[ix])
+    }
+
     /// Everything a drive goes on from.
     pub(crate) fn restore(
         &self,
@@ -159,7 +165,7 @@ impl Picture {
         inputs: Object,
         limits: &Limits,
     ) -> Restore {
-        let schedule = Schedule::resumed(Arc::clone(shape), limits, |ix| self.standings[ix]);
+        let schedule = self.schedule(shape, limits);
         let mut values = Values::new(inputs, shape.len());
         let mut errors = HashMap::new();
         let mut claims = HashMap::new();

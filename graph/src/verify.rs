@@ -5,16 +5,18 @@
 //! demands, an effect that is no longer thought so strong) stays; what it lacks is refused.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use petgraph::visit::EdgeRef;
 
 use crate::catalog::Catalog;
+use crate::digest::Digest;
 use crate::effect::{Classification, Effect};
-use crate::lower::{Floor, Judgement, lower_above};
+use crate::lower::{Floor, Judgement, Schemas, lower_above};
 use crate::outline::{Body, Call};
 use crate::plan::{Edge, Join, Node, NodeIx, NodeKind, Plan};
 use crate::policy::{Author, Policy};
 use crate::problem::{Problem, Severity};
-use crate::schema;
-use crate::template::Template;
 use crate::value::Value;
 
 /// A plan that passed: effects, asking, edges and gates were recomputed from catalog and policy and found in it.
@@ -24,7 +26,8 @@ pub struct VerifiedPlan {
     catalog: Catalog,
     policy: Policy,
     author: Author,
-    now: BTreeMap<NodeIx, Classification>,
+    now: BTreeMap<NodeIx, Arc<Classification>>,
+    schemas: Arc<Schemas>,
 }
 
 /// A read, about to be made. Only a [`VerifiedPlan`] makes one, and never for a call that changes something or is asked.
@@ -73,7 +76,14 @@ impl Plan {
             .collect();
         let catalog = catalog.part(plan.calls().map(|(_, call)| (call.server.as_str(), call.tool.as_str())));
         // What was made again: the same nodes and edges, and words that nobody can have written into the file.
-        Ok(VerifiedPlan { plan, catalog, policy: policy.clone(), author, now })
+        Ok(VerifiedPlan {
+            plan,
+            catalog,
+            policy: policy.clone(),
+            author,
+            now,
+            schemas: Arc::new(lowered.schemas),
+        })
     }
 
     /// All calls with their nodes.
@@ -107,12 +117,16 @@ impl Plan {
     }
 
     fn changed_definitions(&self, catalog: &Catalog) -> Vec<Problem> {
-        let mut seen = HashSet::new();
+        let mut seen: HashMap<(&str, &str), Option<Digest>> = HashMap::new();
+        let mut told = HashSet::new();
         let mut problems = Vec::new();
         for (ix, call) in self.calls() {
             let NodeKind::Call { item, judged } = &self.node(ix).kind else { continue };
-            let Some(now) = catalog.digest(&call.server, &call.tool) else { continue };
-            if now != judged.definition && seen.insert((&call.server, &call.tool)) {
+            let tool = (call.server.as_str(), call.tool.as_str());
+            let Some(now) = *seen.entry(tool).or_insert_with(|| catalog.digest(tool.0, tool.1)) else {
+                continue;
+            };
+            if now != judged.definition && told.insert(tool) {
                 let message = format!(
                     "the tool {}.{} is not the one that `{}` was planned with: its definition was {} and is {}",
                     call.server,
@@ -135,19 +149,22 @@ impl Plan {
             let NodeKind::Call { item, judged } = &self.node(ix).kind else { continue };
             let Some(now) = judgements.get(item) else { continue };
             let place = Some(*item);
-            let name = format!("`{}` ({}.{})", call.name, call.server, call.tool);
+            let name = || format!("`{}` ({}.{})", call.name, call.server, call.tool);
             if now.now.effect > judged.effect {
-                let message =
-                    format!("the plan says that {name} is `{}`; it is `{}`", judged.effect, now.now.effect);
+                let message = format!(
+                    "the plan says that {} is `{}`; it is `{}`",
+                    name(),
+                    judged.effect,
+                    now.now.effect
+                );
                 problems.push(Problem::error("V0302", place, message).help(AGAIN));
             }
             if now.asked_now && !judged.asked {
-                let message = format!("the plan says that {name} is not asked; it is: {}", now.why.says);
+                let message = format!("the plan says that {} is not asked; it is: {}", name(), now.why.says);
                 problems.push(Problem::error("V0303", place, message).help(AGAIN));
             }
-            let gate = self.gate_of(ix);
-            if (now.asked_now || judged.asked) && gate.is_none() {
-                let message = format!("{name} is to be asked, and has no gate");
+            if (now.asked_now || judged.asked) && self.gate_of(ix).is_none() {
+                let message = format!("{} is to be asked, and has no gate", name());
                 problems.push(Problem::error("V0304", place, message).help(AGAIN));
             }
         }
@@ -158,8 +175,30 @@ impl Plan {
 /// Help for a plan that is not what its recipe compiles to.
 const AGAIN: &str = "compile the recipe again; a plan is not edited by hand";
 
+/// Whether a plan is what its outline lowers to: the same nodes and edges in the same order.
+fn is_the_same(plan: &Plan, again: &Plan) -> bool {
+    let ends = |plan: &Plan| (plan.len(), plan.edge_count());
+    ends(plan) == ends(again)
+        && plan
+            .nodes()
+            .zip(again.nodes())
+            .all(|((_, own), (_, made))| own.id == made.id && same(plan, own, again, made))
+        && sorted_edges(plan) == sorted_edges(again)
+}
+
+/// The edges by their ends.
+fn sorted_edges(plan: &Plan) -> Vec<(usize, usize, &Edge)> {
+    let edges = plan.graph.edge_references();
+    let mut edges: Vec<_> = edges.map(|e| (e.source().index(), e.target().index(), e.weight())).collect();
+    edges.sort_unstable_by_key(|(from, to, _)| (*from, *to));
+    edges
+}
+
 /// Where a plan differs from what its outline lowers to.
 fn compare(plan: &Plan, again: &Plan) -> Vec<Problem> {
+    if is_the_same(plan, again) {
+        return Vec::new();
+    }
     let mut problems = Vec::new();
     let ids =
         |plan: &Plan| -> HashMap<String, NodeIx> { plan.nodes().map(|(ix, n)| (n.id.clone(), ix)).collect() };
@@ -188,23 +227,17 @@ fn compare(plan: &Plan, again: &Plan) -> Vec<Problem> {
         problems.push(Problem::error("V0404", None, message).help(AGAIN));
     }
     let (had, wanted) = (edges(plan), edges(again));
-    for ((from, to), edge) in &wanted {
-        match had.get(&(*from, *to)) {
-            None => {
-                let message =
-                    format!("`{to}` must wait for `{from}` ({}); the edge is missing", reasons(edge));
-                problems.push(Problem::error("V0405", None, message).help(AGAIN));
-            }
-            Some(own) if own.reasons != edge.reasons => {
-                let message =
-                    format!("`{to}` waits for `{from}` ({}); it must be ({})", reasons(own), reasons(edge));
-                problems.push(Problem::error("V0406", None, message).help(AGAIN));
+    for (ends, wait) in &wanted {
+        match had.get(ends) {
+            None => problems.push(missing(again, *ends, *wait)),
+            Some(own) if own.edge.reasons != wait.edge.reasons => {
+                problems.push(changed(again, *ends, own.edge, *wait));
             }
             Some(_) => {}
         }
     }
-    for ((from, to), edge) in had.iter().filter(|(ends, _)| !wanted.contains_key(*ends)) {
-        let message = format!("`{to}` waits for `{from}` ({}), for no reason", reasons(edge));
+    for ((from, to), wait) in had.iter().filter(|(ends, _)| !wanted.contains_key(*ends)) {
+        let message = format!("`{to}` waits for `{from}` ({}), for no reason", reasons(wait.edge));
         problems.push(Problem::error("V0407", None, message).help(AGAIN));
     }
     if problems.is_empty() && plan.nodes().zip(again.nodes()).any(|((_, a), (_, b))| a.id != b.id) {
@@ -214,13 +247,59 @@ fn compare(plan: &Plan, again: &Plan) -> Vec<Problem> {
     problems
 }
 
-fn edges(plan: &Plan) -> BTreeMap<(&str, &str), &Edge> {
+/// Where a plan waits for less than `again` does. Waiting for more is no fault.
+fn weaker(plan: &Plan, again: &Plan) -> Vec<Problem> {
+    let had = edges(plan);
+    let mut problems = Vec::new();
+    for (ends, wait) in edges(again) {
+        match had.get(&ends) {
+            None => problems.push(missing(again, ends, wait)),
+            Some(own) if own.edge.asks() < wait.edge.asks() => {
+                problems.push(changed(again, ends, own.edge, wait));
+            }
+            Some(_) => {}
+        }
+    }
+    problems
+}
+
+/// An edge with the node that waits.
+#[derive(Clone, Copy)]
+struct Wait<'a> {
+    edge: &'a Edge,
+    by: NodeIx,
+}
+
+/// The ids at the ends of an edge: its source, and what waits for it.
+type Ends<'a> = (&'a str, &'a str);
+
+fn edges(plan: &Plan) -> BTreeMap<Ends<'_>, Wait<'_>> {
     plan.nodes()
-        .flat_map(|(from, node)| {
-            plan.outgoing(from).into_iter().map(move |(to, edge)| (from, node, to, edge))
-        })
-        .map(|(_, node, to, edge)| ((node.id.as_str(), plan.node(to).id.as_str()), edge))
+        .flat_map(|(from, node)| plan.outgoing(from).into_iter().map(move |(to, edge)| (node, to, edge)))
+        .map(|(node, by, edge)| ((node.id.as_str(), plan.node(by).id.as_str()), Wait { edge, by }))
         .collect()
+}
+
+fn missing(of: &Plan, (from, to): Ends<'_>, wait: Wait<'_>) -> Problem {
+    let message = format!("`{to}` must wait for `{from}` ({}); the edge is missing", reasons(wait.edge));
+    Problem::error("V0405", wait.item(of), message).help(AGAIN)
+}
+
+fn changed(of: &Plan, (from, to): Ends<'_>, own: &Edge, wait: Wait<'_>) -> Problem {
+    let message =
+        format!("`{to}` waits for `{from}` ({}); it must be ({})", reasons(own), reasons(wait.edge));
+    Problem::error("V0406", wait.item(of), message).help(AGAIN)
+}
+
+impl Wait<'_> {
+    /// The item that waits: behind a gate, its call.
+    fn item(self, plan: &Plan) -> Option<usize> {
+        let step = match plan.node(self.by).kind {
+            NodeKind::Gate { call, .. } => call,
+            _ => self.by,
+        };
+        plan.item_of(step).map(|(item, _)| item)
+    }
 }
 
 fn reasons(edge: &Edge) -> String {
@@ -234,8 +313,9 @@ fn reasons(edge: &Edge) -> String {
 
 /// Whether two nodes are the same but for the evidence, which is words, and for indices, which are compared as ids.
 fn same(plan: &Plan, own: &Node, again: &Plan, made: &Node) -> bool {
-    let ids = |plan: &Plan, of: &[NodeIx]| -> Vec<String> {
-        of.iter().map(|ix| plan.node(*ix).id.clone()).collect()
+    let ids = |of: &[NodeIx], of_made: &[NodeIx]| {
+        of.len() == of_made.len()
+            && of.iter().zip(of_made).all(|(a, b)| plan.node(*a).id == again.node(*b).id)
     };
     match (&own.kind, &made.kind) {
         (NodeKind::Call { item, judged }, NodeKind::Call { item: item_made, judged: judged_made }) => {
@@ -247,7 +327,7 @@ fn same(plan: &Plan, own: &Node, again: &Plan, made: &Node) -> bool {
         (
             NodeKind::Join(Join::Need { block, k, of }),
             NodeKind::Join(Join::Need { block: block_made, k: k_made, of: of_made }),
-        ) => block == block_made && k == k_made && ids(plan, of) == ids(again, of_made),
+        ) => block == block_made && k == k_made && ids(of, of_made),
         (own, made) => own == made,
     }
 }
@@ -275,7 +355,7 @@ impl VerifiedPlan {
 
     /// What a call is, as classified against the catalog and policy of now. Nothing for other nodes.
     pub fn classification(&self, call: NodeIx) -> Option<&Classification> {
-        self.now.get(&call)
+        self.now.get(&call).map(Arc::as_ref)
     }
 
     /// What a call counts as: the stronger of the plan's word and of the catalog and policy of now. Nothing for other nodes.
@@ -285,7 +365,7 @@ impl VerifiedPlan {
     }
 
     /// Holds the plan against other documents too, for instance those of now when a run is resumed: what became stricter
-    /// is refused, what became looser changes nothing. All refusals at once.
+    /// is refused, what became looser changes nothing. All refusals at once, each naming its step.
     pub fn hold(&self, catalog: &Catalog, policy: &Policy) -> Result<(), Vec<Problem>> {
         let floor = self.plan.floor();
         let lowered =
@@ -294,28 +374,58 @@ impl VerifiedPlan {
             lowered.problems.into_iter().filter(|p| p.severity == Severity::Error).collect();
         refusals.extend(self.plan.changed_definitions(catalog));
         refusals.extend(self.plan.relabelled(&lowered.judgements));
-        for (ix, call) in self.plan.calls() {
-            let was = self.catalog.server(&call.server).and_then(|s| s.origin.as_deref());
-            let is = catalog.server(&call.server).and_then(|s| s.origin.as_deref());
-            if let (Some(was), Some(is), NodeKind::Call { item, .. }) = (was, is, &self.plan.node(ix).kind)
-                && was != is
-            {
-                let message = format!("the server `{}` was {was:?} and is {is:?}", call.server);
-                refusals.push(
-                    Problem::error("V0305", Some(*item), message)
-                        .help("a person must look at it before the run goes on"),
-                );
-            }
+        refusals.extend(self.moved_servers(catalog));
+        if let Some(again) = &lowered.plan
+            && self.worlds_merged(policy)
+        {
+            refusals.extend(weaker(&self.plan, again));
         }
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }
 
+    /// Servers that are another program or address than they were.
+    fn moved_servers(&self, catalog: &Catalog) -> Vec<Problem> {
+        let origin = |of: &Catalog, name: &str| of.server(name).and_then(|s| s.origin.clone());
+        let mut problems = Vec::new();
+        let mut seen = HashSet::new();
+        for (ix, call) in self.plan.calls() {
+            let (Some(was), Some(is)) = (origin(&self.catalog, &call.server), origin(catalog, &call.server))
+            else {
+                continue;
+            };
+            if was != is && seen.insert(&call.server) {
+                let item = self.plan.item_of(ix).map(|(item, _)| item);
+                let message = format!(
+                    "the server `{}`, which `{}` calls, was {was:?} and is {is:?}",
+                    call.server, call.name
+                );
+                problems.push(
+                    Problem::error("V0305", item, message)
+                        .help("a person must look at it before the run goes on"),
+                );
+            }
+        }
+        problems
+    }
+
+    /// Whether two servers of the plan see each other's effects now and did not when it was made.
+    fn worlds_merged(&self, policy: &Policy) -> bool {
+        let mut was: HashMap<&str, &str> = HashMap::new();
+        self.plan.calls().any(|(_, call)| {
+            let before = self.policy.world(&call.server);
+            *was.entry(policy.world(&call.server)).or_insert(before) != before
+        })
+    }
+
     /// A read of this call's tool with final arguments (canonical bytes). Nothing if the node is no call, is asked, or
-    /// changes something.
+    /// changes something, or if what was typed as a literal does not stand in the arguments: it may be why it only reads.
     pub fn read_call<'a>(&'a self, call: NodeIx, args: &'a [u8]) -> Option<ReadCall<'a>> {
         let NodeKind::Call { item, judged } = &self.plan.node(call).kind else { return None };
         let Body::Call(step) = &self.plan.outline().items.get(*item)?.body else { return None };
         if judged.asked || self.effect(call)?.changes() {
+            return None;
+        }
+        if !Value::parse_bytes(args).is_ok_and(|args| step.args.admits(&args)) {
             return None;
         }
         Some(ReadCall { server: &step.server, tool: &step.tool, args })
@@ -326,15 +436,14 @@ impl VerifiedPlan {
         let Some((_, Body::Call(step))) = self.plan.item_of(call).map(|(i, item)| (i, &item.body)) else {
             return Err(format!("{:?} is no call", self.plan.node(call).id));
         };
-        let Some(definition) = self.catalog.definition(&step.server, &step.tool) else {
-            return Err(format!("{}.{} is not in the catalog", step.server, step.tool));
-        };
-        let faults =
-            schema::check(&definition.input_schema, &Template::Lit(args.clone()), &schema::Inputs::new())?;
-        if faults.is_empty() {
-            return Ok(());
+        let tool = (&step.server, &step.tool);
+        match self.schemas.get(tool.0).and_then(|tools| tools.get(tool.1)) {
+            Some(Ok(schema)) => schema.validate(args).map_err(|faults| faults.join("; ")),
+            Some(Err(broken)) => {
+                Err(format!("the input schema of {}.{} is broken: {broken}", tool.0, tool.1))
+            }
+            None => Err(format!("{}.{} is not in the catalog", tool.0, tool.1)),
         }
-        Err(faults.into_iter().map(|f| f.message).collect::<Vec<_>>().join("; "))
     }
 }
 

@@ -44,7 +44,9 @@ fn codes(classification: &Classification) -> Vec<&str> {
 
 #[test]
 fn every_style() {
-    for (tokens, effect) in [("list open issues", Read), ("delete user", Destructive), ("create folder", Write)] {
+    for (tokens, effect) in
+        [("list open issues", Read), ("delete user", Destructive), ("create folder", Write)]
+    {
         let words: Vec<&str> = tokens.split(' ').collect();
         let capital = |w: &&str| w[..1].to_uppercase() + &w[1..];
         let pascal: String = words.iter().map(capital).collect();
@@ -77,6 +79,9 @@ fn verbs_of_reading() {
         ("reverse_geocode", Read),
         ("hgetall", Read),
         ("convert_currency", Read),
+        ("multiply", Read),
+        ("current_time", Read),
+        ("exchange_rate", Read),
         ("is_valid_iban", Read),
         ("file_exists", Read),
     ]);
@@ -86,6 +91,9 @@ fn verbs_of_reading() {
 fn verbs_last_and_dotted() {
     names(&[
         ("users_list", Read),
+        ("deploy_plan_get", Read),
+        ("deploy_and_get", Destructive),
+        ("update_get_status", Write),
         ("message_list", Read),
         ("issue_read", Read),
         ("web_search", Read),
@@ -180,6 +188,19 @@ fn changes() {
         ("shut_down_server", Destructive),
         ("sign_up", Write),
         ("HDEL", Destructive),
+        ("DELETES_A_LIST", Destructive),
+        ("removes_user_from_list", Destructive),
+        ("updates_a_list", Write),
+        ("updates_list", Read),
+        ("GETS_DOMAINS", Read),
+        ("deleting_list", Destructive),
+        ("flag_read", Write),
+        ("trash_can_empty", Destructive),
+        ("bump_ttl", Unknown),
+        ("bump_ver", Unknown),
+        ("reticulate_display", Unknown),
+        ("create_purchase_order", Destructive),
+        ("create_blog_post", Destructive),
     ]);
 }
 
@@ -209,7 +230,7 @@ fn silence_changes() {
         ("handle_list", Unknown),
         ("generate_report", Unknown),
         ("summarize_thread", Unknown),
-        ("query", Unknown),
+        ("query", Read),
         ("notifications", Unknown),
         ("sendmail2", Destructive),
         ("xyzzy2000", Unknown),
@@ -220,7 +241,12 @@ fn silence_changes() {
     let found = of_name("frobnicate");
     assert_eq!(codes(&found), ["default"]);
     assert_eq!(found.evidence[0].says, "nothing says it only reads");
-    assert!(found.silence.unwrap().starts_with("[[reads]]\nserver = \"acme\"\ntool = \"frobnicate\"\ndefinition = \"sha256:"));
+    assert!(
+        found
+            .silence
+            .unwrap()
+            .starts_with("[[reads]]\nserver = \"acme\"\ntool = \"frobnicate\"\ndefinition = \"sha256:")
+    );
 }
 
 #[test]
@@ -253,14 +279,16 @@ fn the_card_says_why() {
 const KV: &str = r#"{"type":"object","properties":{"action":{"enum":["list","get","delete"]},"key":{}}}"#;
 
 fn with_action(definition: &Definition, action: Template) -> Classification {
-    let args = Template::object(vec![("action".into(), action), ("key".into(), Template::Lit(Value::from("k")))]);
+    let args =
+        Template::object(vec![("action".into(), action), ("key".into(), Template::Lit(Value::from("k")))]);
     classify("kv", definition, Some(&args.unwrap()), &Policy::default())
 }
 
 #[test]
 fn a_literal_of_a_closed_list_answers_for_the_call() {
     let destroys = r#"{"destructiveHint":true,"readOnlyHint":false}"#;
-    for kv in [tool("kv", "", KV, "null"), tool("manage_kv", "Creates, lists and deletes keys", KV, destroys)] {
+    for kv in [tool("kv", "", KV, "null"), tool("manage_kv", "Creates, lists and deletes keys", KV, destroys)]
+    {
         let literal = |text: &str| with_action(&kv, Template::Lit(Value::from(text)));
         assert_eq!(literal("list").effect, Read, "{}", kv.name);
         assert_eq!(literal("list").evidence[0].says, "reads (argument action \"list\")");
@@ -290,11 +318,17 @@ fn a_closed_list_that_only_reads_clears_whatever_is_chosen() {
     let schema = r#"{"properties":{"action":{"enum":["get","list","list_mine"]}}}"#;
     assert_eq!(of(&tool("repo_branch", "", schema, "null")).effect, Read);
     assert_eq!(of(&tool("run", "", schema, "null")).effect, Read);
+    // What the server says of the tool still counts.
+    assert_eq!(of(&tool("repo_branch", "Deletes branches", schema, "null")).effect, Destructive);
+    assert_eq!(of(&tool("repo_branch", "", schema, r#"{"readOnlyHint":false}"#)).effect, Write);
+    assert_eq!(of(&tool("delete_branch", "", schema, "null")).effect, Destructive);
     let one_writes = r#"{"properties":{"action":{"enum":["get","list","reorder"]}}}"#;
     assert_eq!(of(&tool("backlog", "", one_writes, "null")).effect, Write);
-    let by_reference = r##"{"$defs":{"A":{"enum":["get","drop"]}},"properties":{"operation":{"$ref":"#/$defs/A"}}}"##;
+    let by_reference =
+        r##"{"$defs":{"A":{"enum":["get","drop"]}},"properties":{"operation":{"$ref":"#/$defs/A"}}}"##;
     assert_eq!(of(&tool("get_table", "", by_reference, "null")).effect, Destructive);
-    let branches = r#"{"oneOf":[{"properties":{"op":{"const":"get"}}},{"properties":{"op":{"const":"erase"}}}]}"#;
+    let branches =
+        r#"{"oneOf":[{"properties":{"op":{"const":"get"}}},{"properties":{"op":{"const":"erase"}}}]}"#;
     assert_eq!(of(&tool("get_item", "", branches, "null")).effect, Destructive);
 }
 
@@ -311,7 +345,9 @@ fn text_that_is_run_never_clears() {
     ] {
         let definition = tool(name, description, schema, "null");
         assert_eq!(of(&definition).effect, Unknown, "{name}");
-        let args = Template::Lit(Value::parse(r#"{"sql":"SELECT 1","query":"SELECT 1","command":"ls","method":"GET"}"#).unwrap());
+        let args = Template::Lit(
+            Value::parse(r#"{"sql":"SELECT 1","query":"SELECT 1","command":"ls","method":"GET"}"#).unwrap(),
+        );
         let called = classify("db", &definition, Some(&args), &Policy::default());
         assert_eq!(called.effect, Unknown, "{name} with a harmless beginning");
     }
@@ -355,6 +391,11 @@ fn hints_raise_and_clear_only_where_trusted() {
     assert_eq!((of(&raised).effect, of(&raised).contradiction), (Write, true));
     let destroys = tool("create_thing", "", "{}", r#"{"readOnlyHint":false,"destructiveHint":true}"#);
     assert_eq!((of(&destroys).effect, of(&destroys).contradiction), (Destructive, false));
+    // What is not known is not made harmless by what its server says.
+    let mild =
+        tool("frobnicate", "Creates a widget", "{}", r#"{"readOnlyHint":false,"destructiveHint":false}"#);
+    assert_eq!((of(&mild).effect, of(&mild).silence), (Unknown, None));
+    assert_eq!(codes(&of(&mild)), ["default", "description-verb-create", "hint-not-read-only"]);
     let odd = tool("get_thing", "", "{}", r#"{"readOnlyHint":"yes","destructiveHint":1,"title":7}"#);
     assert_eq!(of(&odd).effect, Read);
 }
@@ -432,7 +473,8 @@ fn names_in_other_languages() {
 #[test]
 fn a_server_name_in_front_changes_nothing_and_hides_nothing() {
     let at = |server: &str, name: &str| {
-        classify(server, &tool(name, "", r#"{"properties":{"id":{}}}"#, "null"), None, &Policy::default()).effect
+        classify(server, &tool(name, "", r#"{"properties":{"id":{}}}"#, "null"), None, &Policy::default())
+            .effect
     };
     assert_eq!(at("github", "github_list_issues"), Read);
     assert_eq!(at("github", "mcp__github__list_issues"), Read);

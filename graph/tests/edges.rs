@@ -1,4 +1,11 @@
 //! Which steps wait for which, and why: the worked cases, at the level of the graph.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::format_collect,
+    reason = "a test may fail"
+)]
 
 mod outline;
 

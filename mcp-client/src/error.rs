@@ -29,7 +29,7 @@ pub enum Fault {
     Config(#[from] ConfigError),
     /// It is reached in a way that is not supported.
     #[error(
-        "a server with a `url` (Streamable HTTP) is not supported yet; what is: a `command` that speaks on stdin and stdout"
+        "is reached by a `url` (Streamable HTTP), which is not supported yet; what is: a `command` that speaks on stdin and stdout"
     )]
     NotSupported,
     /// The process could not be started.
@@ -81,13 +81,13 @@ pub enum Fault {
     #[error("lists its tools in more than {0} pages")]
     TooManyPages(usize),
     /// Its `tools/list` is no list of tools.
-    #[error("its answer to `tools/list` is no list of tools: {0}")]
+    #[error("answered `tools/list` with no list of tools: {0}")]
     NoList(String),
     /// A line is longer than the limit.
-    #[error("an answer is longer than {0} bytes")]
+    #[error("gave an answer of more than {0} bytes")]
     TooLong(usize),
     /// An answer cannot be read.
-    #[error("an answer cannot be read: {0}")]
+    #[error("gave an answer that cannot be read: {0}")]
     Garbled(String),
 }
 

@@ -49,10 +49,18 @@ pub(super) fn file(path: &Path) -> Result<PathBuf, StoreError> {
     if mode & 0o222 == 0 {
         return Err(unusable(&path, Fault::ReadOnly, "cannot be written: its mode is read-only"));
     }
-    if mode & 0o077 != 0 {
-        std::fs::set_permissions(&path, Permissions::from_mode(mode & 0o700)).map_err(io)?;
-    }
     Ok(path)
+}
+
+/// Takes from everybody but the owner what a copy or a lax mask gave them. `SQLite` makes its log with the same mode.
+fn keep_private(path: &Path) -> Result<(), StoreError> {
+    let io = |e: std::io::Error| refused(path, &e);
+    let mode = std::fs::metadata(path).map_err(io)?.permissions().mode();
+    let owners = mode & 0o700;
+    if mode & 0o777 == owners {
+        return Ok(());
+    }
+    std::fs::set_permissions(path, Permissions::from_mode(owners)).map_err(io)
 }
 
 /// A connection for one thread at a time. Changes nothing in a file that is not a store.
@@ -83,6 +91,7 @@ pub(super) fn identify(db: &mut Connection, path: &Path, now: Time) -> Result<St
     if found != VERSION {
         return Err(StoreError::Version { found, known: VERSION });
     }
+    keep_private(path)?;
     let mode: String =
         db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(|e| at(e.into()))?;
     if mode != "wal" {

@@ -7,6 +7,7 @@ use crate::args::ApprovalsArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fault::Fault;
+use crate::render::put::Put as _;
 use crate::render::row::line;
 use crate::store::{self, short};
 use crate::view::RowView;
@@ -39,13 +40,13 @@ pub(crate) fn approvals(args: &ApprovalsArgs, context: &Context) -> Result<Exit,
     if !rows.is_empty() {
         out.push('\n');
         out.extend(rows.iter().map(|row| line(row, now, paint)));
-        out.push_str(&format!("\n{}\n", paint.dim(&hint(&rows, context.typed(&project, "show ID")))));
+        out.put(format_args!("\n{}\n", paint.dim(&hint(&rows, &project.typed("show ID")))));
     }
     context.output.say(&out);
     Ok(Exit::Done)
 }
 
-fn hint(rows: &[Row], show: String) -> String {
+fn hint(rows: &[Row], show: &str) -> String {
     match rows {
         [one] => format!("all of it: {}", show.replace("ID", short(&one.id.0))),
         _ => format!("all of one: {show}"),

@@ -27,7 +27,9 @@ pub(crate) fn cancel(args: &CancelArgs, context: &Context) -> Result<Exit, Fault
         let message = format!("run {} has ended: it is {}", short(&found.id.0), found.state);
         return Err(Fault::new(Exit::TooLate, "ended", message).help("nothing was changed"));
     }
-    let run = store.cancel(&found.id, &myself(), args.reason.as_deref()).map_err(|e| store::fault(&e))?;
+    let run = store
+        .cancel(&found.id, &myself(&project.config.policy), args.reason.as_deref())
+        .map_err(|e| store::fault(&e))?;
     if !run.state.ended() && !run.driven {
         // Nobody is there to lay it down.
         let (plan, _) = engine::documents(&store, &run)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plangate_approval::{Decision, Row, RowState, SqliteStore, Storage as _, StoreError};
+use plangate_approval::{Decision, Person, Row, RowState, SqliteStore, Storage as _, StoreError};
 use plangate_graph::card::visible::visible;
 use serde::Serialize;
 
@@ -31,7 +31,6 @@ struct Answer<'a> {
 
 /// Says yes.
 pub(crate) fn approve(args: &ApproveArgs, context: &Context) -> Result<Exit, Fault> {
-    let Which { .. } = &args.which;
     let answer =
         Answer { which: &args.which, yes: true, said: args.note.as_deref(), digest: args.digest.as_deref() };
     decide(answer, context)
@@ -62,20 +61,20 @@ fn decide(answer: Answer<'_>, context: &Context) -> Result<Exit, Fault> {
     let decision = Decision {
         row: row.id.clone(),
         seen: row.digest,
-        by: myself(),
+        by: myself(&project.config.policy),
         yes: answer.yes,
         reason: answer.said.map(str::to_owned),
     };
-    let decided = store.decide(&decision).map_err(|e| refusal(&e, &store, &row, &project, context))?;
-    say_decided(&decided, answer, context);
-    go_on(&decided, answer.which.no_resume, store, &project, context)
+    let decided = store.decide(&decision).map_err(|e| refusal(&e, &store, &row, &project))?;
+    say_decided(&decided, &decision.by, answer, context);
+    go_on(&decided, answer.which.no_resume, &store, &project, context)
 }
 
 /// Lets the run of a row that was decided go on, and prints what came of it.
 pub(crate) fn go_on(
     row: &Row,
     no_resume: bool,
-    store: Arc<SqliteStore>,
+    store: &Arc<SqliteStore>,
     project: &Project,
     context: &Context,
 ) -> Result<Exit, Fault> {
@@ -83,8 +82,8 @@ pub(crate) fn go_on(
     struct Only {
         approval: RowView,
     }
-    let run = store::run(&store, &row.run)?;
-    let resume = context.typed(project, &format!("resume {}", short(&run.id.0)));
+    let run = store::run(store, &row.run)?;
+    let resume = project.typed(&format!("resume {}", short(&run.id.0)));
     let only = |words: String| -> Result<Exit, Fault> {
         if context.output.is_json() {
             context.output.say_json(&Only { approval: RowView::of(row) })?;
@@ -103,9 +102,9 @@ pub(crate) fn go_on(
     if run.driven {
         return only("another process drives the run and takes this up\n".to_owned());
     }
-    let (plan, _) = engine::documents(&store, &run)?;
-    match engine::resume(&run.id, Arc::clone(&store), project, context) {
-        Ok(ended) => outcome::say(&ended, &plan, &store, project, context),
+    let (plan, _) = engine::documents(store, &run)?;
+    match engine::resume(&run.id, Arc::clone(store), project, context) {
+        Ok(ended) => outcome::say(&ended, &plan, store, project, context),
         // Somebody else's process was quicker to take it up.
         Err(fault) if fault.code == "busy" => {
             only("another process drives the run and takes this up\n".to_owned())
@@ -114,12 +113,12 @@ pub(crate) fn go_on(
     }
 }
 
-fn say_decided(row: &Row, answer: Answer<'_>, context: &Context) {
+fn say_decided(row: &Row, by: &Person, answer: Answer<'_>, context: &Context) {
+    let by = visible(&by.to_string());
     if context.output.is_json() {
         return;
     }
     let paint = context.output.paint();
-    let by = visible(&myself().to_string());
     let words = match (answer.yes, row.state) {
         (true, RowState::Pending) => paint.good(&format!("✓ yes from {by}")),
         (true, RowState::Answered) => paint.good(&format!("✓ answered yes by {by}")),
@@ -142,13 +141,7 @@ fn same_digest(row: &Row, wanted: &str) -> Result<(), Fault> {
 }
 
 /// Why an answer did not count: what was decided, by whom, when, and what came of it.
-fn refusal(
-    error: &StoreError,
-    store: &SqliteStore,
-    seen: &Row,
-    project: &Project,
-    context: &Context,
-) -> Fault {
+fn refusal(error: &StoreError, store: &SqliteStore, seen: &Row, project: &Project) -> Fault {
     let fault = store::fault(error);
     let Ok(row) = store.row(&seen.id) else { return fault };
     let now = store.now();
@@ -173,7 +166,7 @@ fn refusal(
             };
             let resumes = row.state == RowState::Approved && store.run(&row.run).is_ok_and(|run| !run.driven);
             fault.help(if resumes {
-                let resume = context.typed(project, &format!("resume {}", short(&row.run.0)));
+                let resume = project.typed(&format!("resume {}", short(&row.run.0)));
                 format!("nothing more was run; the run goes on with: {resume}")
             } else {
                 "nothing more was run".to_owned()

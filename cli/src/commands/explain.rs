@@ -30,8 +30,8 @@ fn all(context: &Context) -> Result<Exit, Fault> {
         return Ok(Exit::Done);
     }
     let width = codes.iter().map(|(code, _)| code.len()).max().unwrap_or(0);
-    let lines: String = codes.iter().map(|(code, title)| format!("{code:width$}  {title}\n")).collect();
-    context.output.say(&lines);
+    let lines: Vec<String> = codes.iter().map(|(code, title)| format!("{code:width$}  {title}")).collect();
+    context.output.say(&format!("{}\n", lines.join("\n")));
     Ok(Exit::Done)
 }
 

@@ -17,10 +17,10 @@ pub(crate) fn guide(args: &GuideArgs, context: &Context) -> Result<Exit, Fault> 
     #[derive(Serialize)]
     struct Whole<'a> {
         language: &'a str,
-        tools: Vec<Tool<'a>>,
+        tools: Vec<Entry<'a>>,
     }
     #[derive(Serialize)]
-    struct Tool<'a> {
+    struct Entry<'a> {
         server: &'a str,
         tool: &'a str,
         description: &'a str,
@@ -41,7 +41,7 @@ pub(crate) fn guide(args: &GuideArgs, context: &Context) -> Result<Exit, Fault> 
     if context.output.is_json() {
         let tools = tools
             .iter()
-            .map(|t| Tool {
+            .map(|t| Entry {
                 server: t.server,
                 tool: &t.definition.name,
                 description: &t.definition.description,

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::fault::Fault;
 use crate::inputs;
 use crate::outcome;
-use crate::prepare::{Against, prepare};
+use crate::prepare::{Against, first_look, prepare};
 use crate::render::card::coloured;
 use crate::store;
 
@@ -20,9 +20,9 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<Exit, Fault> {
     let output = &context.output;
     let document = Document::read(&args.source.file)?;
     let project = context.project_of(&document)?;
-    // Before anything is started: what is wrong with a store must not be found out between two calls. One that is not
-    // there yet is made only when the recipe has passed.
-    let found = if project.store.exists() { Some(store::open(&project)?) } else { None };
+    first_look(&document, &project).map_err(|s| s.into_fault(&document, output))?;
+    // Before any server starts: what is wrong with a store must not be found out between two calls.
+    let store = store::open_or_make(&project)?;
     let against = Against {
         project: &project,
         catalog: None,
@@ -33,10 +33,6 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<Exit, Fault> {
     let plan = &prepared.plan;
     let values = inputs::read(&args.inputs, &plan.plan().outline().inputs)?;
     inputs::all_there(&values, &plan.plan().outline().inputs)?;
-    let store = match found {
-        Some(store) => store,
-        None => store::open_or_make(&project)?,
-    };
     let card = Card::of(plan, Some(&values));
     if output.is_json() {
         beside_the_card(&prepared, &document, context);

@@ -10,6 +10,7 @@ use crate::args::{RunStateArg, RunsArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fault::Fault;
+use crate::render::put::Put as _;
 use crate::render::record::{padded, width};
 use crate::render::state::of_run;
 use crate::render::time::moment;
@@ -59,7 +60,7 @@ pub(crate) fn runs(args: &RunsArgs, context: &Context) -> Result<Exit, Fault> {
         } else {
             String::new()
         };
-        out.push_str(&format!(
+        out.put(format_args!(
             "{}  {}  {}  {}{waits}{abandoned}{reason}\n",
             padded(&of_run(run.state, paint), states),
             paint.typed(short(&run.id.0)),

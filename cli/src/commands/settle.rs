@@ -36,7 +36,7 @@ pub(crate) fn settle(args: &SettleArgs, context: &Context) -> Result<Exit, Fault
     if !context.output.is_json() {
         context.output.say(&whole(&row, now, Arguments::All, context.output.paint()));
     }
-    let by = myself();
+    let by = myself(&project.config.policy);
     let who = by.to_string();
     let settled = Settled { by, happened: args.word.happened, value, note: args.note.clone(), at: now };
     let settled = store.settle(&row.id, &Settlement { claim, settled }).map_err(|e| match &e {
@@ -51,5 +51,5 @@ pub(crate) fn settle(args: &SettleArgs, context: &Context) -> Result<Exit, Fault
         let word = if args.word.happened { "it happened" } else { "it did not happen" };
         context.output.say(&format!("\n{word}, says {}\n", visible(&who)));
     }
-    go_on(&settled, args.which.no_resume, store, &project, context)
+    go_on(&settled, args.which.no_resume, &store, &project, context)
 }

@@ -42,7 +42,10 @@ pub(crate) fn tools(args: &ToolsArgs, context: &Context) -> Result<Exit, Fault> 
     let tools = judged(&listing.catalog, policy);
     match &args.why {
         Some(name) => why(name, &tools, context)?,
-        None => all(&tools, &listing, policy, context)?,
+        None => all(&tools, &listing, context)?,
+    }
+    if listing.failed.is_none() {
+        holds(policy, &listing.catalog, &project)?;
     }
     match listing.failed {
         Some(failed) => Err(failed.help("the other servers' tools are listed above")),
@@ -66,6 +69,20 @@ pub(crate) fn listing(
     Ok(Listing { catalog: running.catalog, refused: running.refused, failed: failure(&running.failed) })
 }
 
+/// A rule about a tool that nobody has, or a gate that nobody could decide, is a mistake in the policy.
+fn holds(policy: &Policy, catalog: &Catalog, project: &Project) -> Result<(), Fault> {
+    let wrong = policy.check(catalog);
+    let Some(first) = wrong.first() else { return Ok(()) };
+    let more = match wrong.len() {
+        1 => String::new(),
+        n => format!(" (and {} more)", n - 1),
+    };
+    let fault = Fault::new(Exit::Config, "policy", format!("{first}{more}"));
+    let fault = wrong.iter().skip(1).fold(fault, |fault, wrong| fault.detail(wrong.to_string()));
+    let file = project.config.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
+    Err(fault.at(file).help(format!("`plangate explain {}` says more", first.code)))
+}
+
 fn save(catalog: &Catalog, path: &Path, context: &Context) -> Result<(), Fault> {
     std::fs::write(path, catalog.to_json() + "\n").map_err(|e| {
         Fault::new(Exit::Unusable, "write", format!("the catalog cannot be written: {e}"))
@@ -76,7 +93,7 @@ fn save(catalog: &Catalog, path: &Path, context: &Context) -> Result<(), Fault> 
     Ok(())
 }
 
-fn all(tools: &[Tool<'_>], listing: &Listing, policy: &Policy, context: &Context) -> Result<(), Fault> {
+fn all(tools: &[Tool<'_>], listing: &Listing, context: &Context) -> Result<(), Fault> {
     #[derive(Serialize)]
     struct Row<'a> {
         server: &'a str,
@@ -109,9 +126,6 @@ fn all(tools: &[Tool<'_>], listing: &Listing, policy: &Policy, context: &Context
     }
     let paint = context.output.paint();
     context.output.say(&draw::listing(tools, &listing.catalog, &listing.refused, paint));
-    for wrong in policy.check(&listing.catalog) {
-        context.output.remark(&format!("{} {}: {wrong}\n", paint.wait("policy"), wrong.code));
-    }
     Ok(())
 }
 

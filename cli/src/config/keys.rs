@@ -134,18 +134,11 @@ impl<'a> Table<'a> {
             .help(format!("{meant}There are: {}", known.join(", "))))
     }
 
-    /// What was not taken, as TOML.
-    pub(super) fn rest(&self) -> Result<String, Fault> {
-        let broken = |e: &dyn std::fmt::Display| {
-            Fault::new(Exit::Config, "config", format!("the configuration cannot be read: {e}")).at(self
-                .source
-                .file
-                .display()
-                .to_string())
-        };
-        let mut whole: toml::Table = toml::from_str(self.source.text).map_err(|e| broken(&e))?;
-        whole.retain(|key, _| !self.known.contains(&key));
-        toml::to_string(&whole).map_err(|e| broken(&e))
+    /// These keys belong to somebody else.
+    pub(super) fn leave(&mut self, keys: &'static [&'static str]) {
+        for key in keys {
+            drop(self.take(key));
+        }
     }
 
     fn take(&mut self, key: &'static str) -> Option<(usize, Spanned<DeValue<'a>>)> {

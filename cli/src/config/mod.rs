@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use plangate_graph::Policy;
+use plangate_graph::policy::Date;
 
 use crate::exit::Exit;
 use crate::fault::Fault;
@@ -95,13 +96,22 @@ impl Config {
         if let Some(writer) = whole.table("writer")? {
             config.writer = WriterChoice::from_table(writer)?;
         }
-        config.policy = Policy::from_toml(&whole.rest()?).map_err(|e| {
+        whole.leave(Policy::KEYS);
+        whole.finish()?;
+        let (policy, _) = Policy::from_config(text).map_err(|e| {
             Fault::new(Exit::Config, "policy", e.to_string())
                 .at(file.display().to_string())
                 .help(format!("`plangate explain {}` says more", e.code))
         })?;
+        config.policy = policy.on(today()?);
         Ok(config)
     }
+}
+
+/// The day it is here, for rules that end on one.
+fn today() -> Result<Date, Fault> {
+    let today = jiff::Zoned::now().date().to_string();
+    today.parse().map_err(|e| Fault::new(Exit::Internal, "internal", format!("no day: {e}")))
 }
 
 impl Limits {
@@ -172,7 +182,7 @@ mod tests {
     #[test]
     fn an_empty_file_is_the_default() {
         let parsed = parse("").unwrap();
-        assert_eq!(Config { file: None, ..parsed }, Config::default());
+        assert_eq!(Config { file: None, policy: Policy::default(), ..parsed }, Config::default());
     }
 
     #[test]
@@ -198,6 +208,9 @@ mod tests {
             "error: `limits.timeuot` is no setting\n  at plangate.toml:3\n  help: did you mean `timeout`? There are: \
              per_server, servers, startup, timeout, workers\n"
         );
+        assert!(refused("[limit]\nworkers = 2\n").contains("did you mean `limits`"));
+        assert!(refused("[[aks]]\nserver = \"*\"\n").contains("did you mean `ask`"));
+        assert!(refused("[[ask]]\nsever = \"*\"\n").contains("server"));
         assert!(refused("[writer]\ncomand = [\"x\"]\n").contains("did you mean `command`"));
     }
 

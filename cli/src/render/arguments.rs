@@ -4,6 +4,7 @@ use plangate_graph::Value;
 use plangate_graph::card::visible::visible;
 use plangate_graph::policy::Asking;
 
+use super::put::Put as _;
 use crate::toolbox::Tool;
 
 /// How deep objects within arguments are written out.
@@ -22,7 +23,7 @@ pub(crate) fn page(tools: &[Tool<'_>]) -> String {
     for tool in tools {
         if server != Some(tool.server) {
             server = Some(tool.server);
-            out.push_str(&format!("\n## {}\n\n", visible(tool.server)));
+            out.put(format_args!("\n## {}\n\n", visible(tool.server)));
         }
         out.push_str(&of(tool));
     }
@@ -64,7 +65,7 @@ fn members(schema: &Value, root: &Value, depth: usize, out: &mut String) {
             Some(value) => format!(", else {}", visible(&value.to_string())),
             None => String::new(),
         };
-        out.push_str(&format!(
+        out.put(format_args!(
             "{indent}- `{}`{optional} {}{standard}{about}\n",
             visible(name),
             kind(member, root)

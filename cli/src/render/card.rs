@@ -7,7 +7,12 @@ pub(crate) fn coloured(text: &str, paint: Paint) -> String {
     if !paint.is_on() {
         return text.to_owned();
     }
-    text.lines().map(|line| format!("{}\n", of_line(line, paint))).collect()
+    let mut out = String::with_capacity(text.len() * 2);
+    for line in text.lines() {
+        out.push_str(&of_line(line, paint));
+        out.push('\n');
+    }
+    out
 }
 
 fn of_line(line: &str, paint: Paint) -> String {

@@ -5,6 +5,7 @@ pub(crate) mod card;
 pub(crate) mod paint;
 pub(crate) mod problems;
 pub(crate) mod progress;
+pub(crate) mod put;
 pub(crate) mod record;
 pub(crate) mod row;
 pub(crate) mod starting;

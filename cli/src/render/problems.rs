@@ -4,6 +4,7 @@ use plangate_graph::card::visible::visible;
 use plangate_graph::problem::{Problem, Severity};
 
 use super::paint::Paint;
+use super::put::Put as _;
 
 /// One after the other, with an empty line after each.
 pub(crate) fn drawn(problems: &[Problem], paint: Paint) -> String {
@@ -14,9 +15,9 @@ pub(crate) fn drawn(problems: &[Problem], paint: Paint) -> String {
             Severity::Warning => paint.wait(&format!("warning[{}]", problem.code)),
             Severity::Note => paint.strong(&format!("note[{}]", problem.code)),
         };
-        out.push_str(&format!("{word}: {}\n", visible(&problem.message)));
+        out.put(format_args!("{word}: {}\n", visible(&problem.message)));
         if let Some(help) = &problem.help {
-            out.push_str(&format!("  {} {}\n", paint.good("help:"), visible(help)));
+            out.put(format_args!("  {} {}\n", paint.good("help:"), visible(help)));
         }
         out.push('\n');
     }

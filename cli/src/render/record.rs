@@ -10,6 +10,7 @@ use plangate_graph::plan::{Join, NodeKind, Reason};
 use plangate_graph::{Plan, Value};
 
 use super::paint::Paint;
+use super::put::Put as _;
 use super::state::{mark, of_run, words};
 use super::time::{duration, moment};
 use crate::store::short;
@@ -60,7 +61,7 @@ pub(crate) fn steps(record: &Record, paint: Paint) -> String {
         out.push('\n');
     }
     if well > 0 {
-        out.push_str(&format!("  {} {well} others done\n", mark(StepState::Done, paint)));
+        out.put(format_args!("  {} {well} others done\n", mark(StepState::Done, paint)));
     }
     out
 }
@@ -91,7 +92,7 @@ pub(crate) fn results(record: &Record, plan: &Plan, paint: Paint) -> String {
         else {
             continue;
         };
-        out.push_str(&format!("\n{}\n{}", paint.strong(&visible(&step.id)), result_lines(result)));
+        out.put(format_args!("\n{}\n{}", paint.strong(&visible(&step.id)), result_lines(result)));
     }
     out
 }
@@ -101,9 +102,10 @@ fn result_lines(result: &Value) -> String {
     let text = result.text().map_or_else(|| result.to_string(), str::to_owned);
     let total = text.chars().count();
     let shown: String = text.chars().take(SOME).collect();
-    let mut out: String = shown.lines().map(|line| format!("  {}\n", visible(line))).collect();
+    let mut out = String::new();
+    shown.lines().for_each(|line| out.put(format_args!("  {}\n", visible(line))));
     if total > SOME {
-        out.push_str(&format!(
+        out.put(format_args!(
             "  … [{SOME} of {total} characters shown; `plangate show RUN --json` has all]\n"
         ));
     }
@@ -152,7 +154,7 @@ pub(crate) fn shown(record: &Record) -> Vec<Step> {
 
 /// What a step is called.
 pub(crate) fn label(step: &Step) -> String {
-    visible(&step.id)
+    visible(step.id.strip_suffix("/ask").unwrap_or(&step.id))
 }
 
 pub(crate) fn what(step: &Step) -> String {
@@ -160,7 +162,7 @@ pub(crate) fn what(step: &Step) -> String {
         (Some(tool), _) => visible(&tool.replacen('.', "·", 1)),
         (None, Word::Sentence) => "written".to_owned(),
         (None, Word::Question) => {
-            step.words.as_ref().map_or_else(String::new, |w| format!("\"{}\"", visible(w)))
+            step.words.as_ref().map_or_else(String::new, |w| clipped(&format!("\"{}\"", visible(w)), WIDEST))
         }
         (None, Word::Check) => "a check".to_owned(),
         (None, _) => "needs more than there is".to_owned(),
@@ -199,13 +201,15 @@ pub(crate) fn came_of(step: &Step) -> String {
     if step.attempts > 1 {
         parts.push(format!("{} attempts", step.attempts));
     }
-    for decided in step.decisions.last().iter().filter(|d| d.by.is_some()) {
+    if let Some(decided) = step.decisions.last()
+        && let Some(by) = &decided.by
+    {
         let reason = decided.reason.as_ref().map(|r| format!(": {}", visible(r))).unwrap_or_default();
-        parts.push(format!(
-            "{} by {}{reason}",
-            decided.state,
-            visible(decided.by.as_deref().unwrap_or_default())
-        ));
+        parts.push(format!("{} {}{reason}", verdict(decided), visible(by)));
+    }
+    if let Some(settled) = step.decisions.last().and_then(|d| d.settled.as_ref()) {
+        let word = if settled.happened { "it happened" } else { "it did not happen" };
+        parts.push(format!("{word}, says {}", visible(&settled.by.to_string())));
     }
     parts.extend((!step.late.is_empty()).then(|| format!("late: {}", visible(&step.late.join(", ")))));
     if parts.is_empty() { String::new() } else { format!("   {}", parts.join("; ")) }
@@ -239,6 +243,22 @@ fn words_of(state: StepState) -> &'static str {
 /// A text with spaces up to a width.
 pub(crate) fn padded(text: &str, to: usize) -> String {
     format!("{text}{}", " ".repeat(to.saturating_sub(width(text))))
+}
+
+/// A text that is no wider than this; what is cut is marked.
+fn clipped(text: &str, to: usize) -> String {
+    if width(text) <= to {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for c in text.chars() {
+        if width(&short) + 2 > to {
+            break;
+        }
+        short.push(c);
+    }
+    short.push('…');
+    short
 }
 
 /// How many columns a text takes.

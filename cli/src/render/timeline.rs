@@ -7,6 +7,7 @@ use plangate_executor::Record;
 use plangate_executor::record::Step;
 
 use super::paint::Paint;
+use super::put::Put as _;
 use super::record::{came_of, label, padded, shown, took, what, width};
 use super::state::mark;
 use super::time::duration;
@@ -40,10 +41,10 @@ pub(crate) fn drawn(record: &Record, paint: Paint) -> String {
         out.push('\n');
     }
     if steps.len() > MOST {
-        out.push_str(&format!("  … and {} more\n", steps.len() - MOST));
+        out.put(format_args!("  … and {} more\n", steps.len() - MOST));
     }
     if let Some(rule) = axis.rule() {
-        out.push_str(&format!("    {} {}\n", " ".repeat(ids + tools + 5), paint.dim(&rule)));
+        out.put(format_args!("    {} {}\n", " ".repeat(ids + tools + 5), paint.dim(&rule)));
     }
     out
 }

@@ -8,6 +8,7 @@ use plangate_mcp_client::RefusedTool;
 use serde::Serialize;
 
 use super::paint::Paint;
+use super::put::Put as _;
 use crate::toolbox::Tool;
 
 /// Names longer than this push their line out instead of widening all others.
@@ -38,7 +39,7 @@ pub(crate) fn listing(
             out.push('\n');
         }
         let origin = server.origin.as_deref().map(|o| format!("   {}", visible(o))).unwrap_or_default();
-        out.push_str(&format!("{}{}\n", paint.strong(&visible(name)), paint.dim(&origin)));
+        out.put(format_args!("{}{}\n", paint.strong(&visible(name)), paint.dim(&origin)));
         if server.tools().len() == 0 {
             out.push_str("  no tools\n");
         }
@@ -48,9 +49,9 @@ pub(crate) fn listing(
     }
     for tool in refused {
         let words = format!("{}.{} cannot be called: {}", tool.server, tool.tool, tool.reason);
-        out.push_str(&format!("\n{} {}\n", paint.bad("✗"), visible(&words)));
+        out.put(format_args!("\n{} {}\n", paint.bad("✗"), visible(&words)));
     }
-    out.push_str(&format!("\n{}\n", sum(tools, paint)));
+    out.put(format_args!("\n{}\n", sum(tools, paint)));
     out
 }
 
@@ -78,7 +79,7 @@ fn line(tool: &Tool<'_>, width: usize, paint: Paint) -> String {
     let mut out = format!("{mark} {name}  {effect}  {}\n", says.join("; "));
     if tool.classification.contradiction {
         let indent = " ".repeat(width + EFFECT + 6);
-        out.push_str(&format!("{indent}{}\n", paint.bad(&contradiction(tool))));
+        out.put(format_args!("{indent}{}\n", paint.bad(&contradiction(tool))));
     }
     out
 }
@@ -148,7 +149,7 @@ pub(crate) fn why(tool: &Tool<'_>, paint: Paint) -> String {
     let mut out =
         format!("{}\n", paint.strong(&format!("{}·{}", tool.server, visible(&tool.definition.name))));
     for line in tool.definition.description.lines().filter(|l| !l.trim().is_empty()) {
-        out.push_str(&format!("  {}\n", paint.dim(&visible(line.trim_end()))));
+        out.put(format_args!("  {}\n", paint.dim(&visible(line.trim_end()))));
     }
     let effect = tool.classification.effect;
     let asked = match &tool.asking {
@@ -156,20 +157,20 @@ pub(crate) fn why(tool: &Tool<'_>, paint: Paint) -> String {
         Asking::Through(why) => format!("not asked — {}", visible(&why.says)),
         Asking::Deny(why) => format!("{} — {}", paint.bad("denied"), visible(&why.says)),
     };
-    out.push_str(&format!("\n{}, {asked}\n\n", paint.strong(&effect.to_string())));
+    out.put(format_args!("\n{}, {asked}\n\n", paint.strong(&effect.to_string())));
     let width = tool.classification.evidence.iter().map(|e| e.code.len()).max().unwrap_or(0);
-    for e in &tool.classification.evidence {
+    for e in tool.classification.evidence.iter() {
         let side = if e.effect.changes() == effect.changes() { " " } else { "≠" };
         let (code, effect) = (&e.code, e.effect.to_string());
-        out.push_str(&format!("{side} {code:width$}  {effect:EFFECT$}  {}\n", visible(&e.says)));
+        out.put(format_args!("{side} {code:width$}  {effect:EFFECT$}  {}\n", visible(&e.says)));
     }
     if tool.classification.contradiction {
-        out.push_str(&format!("\n{}: the stronger side counts\n", paint.bad("these contradict each other")));
+        out.put(format_args!("\n{}: the stronger side counts\n", paint.bad("these contradict each other")));
     }
     if let Some(silence) = &tool.classification.silence {
         out.push_str("\nIf it only reads, say so in plangate.toml:\n\n");
         out.extend(silence.lines().map(|l| format!("    {}\n", paint.typed(l))));
     }
-    out.push_str(&format!("\ndefinition {}\n", tool.definition.digest(tool.server)));
+    out.put(format_args!("\ndefinition {}\n", tool.definition.digest(tool.server)));
     out
 }

@@ -22,7 +22,7 @@ const TAIL: usize = 4 * 1024;
 /// A program that is started once for each sentence, in a process group of its own, which ends with it.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    program: String,
+    name: String,
     args: Vec<String>,
     folder: PathBuf,
 }
@@ -38,13 +38,15 @@ enum Event {
 impl Program {
     /// A program with its arguments, to be started in a folder. The command is not empty.
     pub(crate) fn new(command: &[String], folder: PathBuf) -> Program {
-        let (program, args) =
+        let (name, args) =
             command.split_first().map_or((String::new(), Vec::new()), |(p, a)| (p.clone(), a.to_vec()));
-        Program { program, args, folder }
+        // The current folder is shown as nothing, which no program can be started in.
+        let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
+        Program { name, args, folder }
     }
 
     fn spawn(&self) -> io::Result<Child> {
-        Command::new(&self.program)
+        Command::new(&self.name)
             .args(&self.args)
             .current_dir(&self.folder)
             .stdin(Stdio::piped())
@@ -55,7 +57,7 @@ impl Program {
     }
 
     fn failed(&self, what: impl std::fmt::Display) -> ReadError {
-        ReadError::Failed(format!("the writer {} {what}", self.program))
+        ReadError::Failed(format!("the writer {} {what}", self.name))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The writer that is always there: it lays the inputs out under headings, and says that it is not a model.
 
+use crate::render::put::Put as _;
 use plangate_executor::tools::Sentence;
 use plangate_executor::{Cancel, ReadError, Writer};
 use plangate_graph::Value;
@@ -16,10 +17,10 @@ impl Writer for Outline {
     fn write(&self, sentence: &Sentence<'_>, _: &Cancel) -> Result<Value, ReadError> {
         let mut out = format!("{SAYS_SO}\n{}\n", sentence.instruction);
         for input in sentence.inputs {
-            out.push_str(&format!("\n## {}\n", input.name));
+            out.put(format_args!("\n## {}\n", input.name));
             match &input.value {
                 Ok(value) => lay_out(value, "", &mut out),
-                Err(why) => out.push_str(&format!("(missing: {why})\n")),
+                Err(why) => out.put(format_args!("(missing: {why})\n")),
             }
         }
         Ok(Value::from(out.trim_end()))
@@ -29,23 +30,25 @@ impl Writer for Outline {
 /// A list has a line for each element, an object one for each member, text its own lines.
 fn lay_out(value: &Value, indent: &str, out: &mut String) {
     match value {
-        Value::List(items) if items.is_empty() => out.push_str(&format!("{indent}(nothing)\n")),
+        Value::List(items) if items.is_empty() => out.put(format_args!("{indent}(nothing)\n")),
         Value::List(items) => {
-            items.iter().for_each(|item| out.push_str(&format!("{indent}- {}\n", line(item))));
+            for item in items {
+                out.put(format_args!("{indent}- {}\n", line(item)));
+            }
         }
-        Value::Object(object) if object.is_empty() => out.push_str(&format!("{indent}(nothing)\n")),
+        Value::Object(object) if object.is_empty() => out.put(format_args!("{indent}(nothing)\n")),
         Value::Object(object) => {
             for (name, member) in object.iter() {
                 match member {
                     Value::List(_) | Value::Object(_) => {
-                        out.push_str(&format!("{indent}{name}:\n"));
+                        out.put(format_args!("{indent}{name}:\n"));
                         lay_out(member, &format!("{indent}  "), out);
                     }
-                    other => out.push_str(&format!("{indent}{name}: {}\n", in_text(other))),
+                    other => out.put(format_args!("{indent}{name}: {}\n", in_text(other))),
                 }
             }
         }
-        other => in_text(other).trim_end().lines().for_each(|l| out.push_str(&format!("{indent}{l}\n"))),
+        other => in_text(other).trim_end().lines().for_each(|l| out.put(format_args!("{indent}{l}\n"))),
     }
 }
 

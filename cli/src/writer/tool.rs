@@ -55,7 +55,7 @@ fn only_step(name: &str, catalog: &Catalog, policy: &Policy) -> Result<(Verified
     let refused = |lines: Vec<String>| {
         let message = format!("the tool {name} cannot be the writer");
         let fault = Fault::new(Exit::Config, "writer", message).at("[writer] in plangate.toml");
-        lines.iter().fold(fault, |fault, line| fault.detail(line)).help(
+        lines.iter().fold(fault, Fault::detail).help(
             "a writer's tool takes `instruction` (text) and `inputs` (a list of {\"name\", \"value\"} or {\"name\", \"missing\"})",
         )
     };

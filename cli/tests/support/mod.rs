@@ -20,49 +20,53 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A folder of its own for one test. Every process that was started in it is ended with it.
-pub struct Place {
+pub(crate) struct Place {
     folder: tempfile::TempDir,
 }
 
 /// What came of a command.
 #[derive(Debug)]
-pub struct Ran {
-    pub code: i32,
-    pub out: String,
-    pub err: String,
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Place {
+    /// Without anything in it.
+    pub(crate) fn empty() -> Place {
+        Place { folder: tempfile::tempdir().unwrap() }
+    }
+
     /// With the test server as `notes`.
-    pub fn new() -> Place {
-        let place = Place { folder: tempfile::tempdir().unwrap() };
+    pub(crate) fn new() -> Place {
+        let place = Place::empty();
         let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/server.sh");
-        let config = format!(
-            "{{\"mcpServers\":{{\"notes\":{{\"command\":\"sh\",\"args\":[{server:?},{:?}]}}}}}}",
-            place.path("")
-        );
+        let server = Value::from(server.to_str().unwrap());
+        let folder = Value::from(place.path("").to_str().unwrap());
+        let config = format!(r#"{{"mcpServers":{{"notes":{{"command":"sh","args":[{server},{folder}]}}}}}}"#);
         place.write(".mcp.json", &config);
         place
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.path(name), text).unwrap();
     }
 
     /// What a file holds; nothing where there is none.
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    pub fn lines(&self, name: &str) -> usize {
+    pub(crate) fn lines(&self, name: &str) -> usize {
         self.read(name).lines().count()
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plangate"));
         command.args(args).current_dir(self.folder.path()).stdin(Stdio::null());
         for inherited in ["CARGO", "NO_COLOR", "PLANGATE", "TERM"] {
@@ -72,7 +76,7 @@ impl Place {
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
         let Output { status, stdout, stderr } = self.command(args).output().unwrap();
         Ran {
             code: status.code().unwrap_or(-1),
@@ -82,12 +86,12 @@ impl Place {
     }
 
     /// Starts a command and leaves it running.
-    pub fn start(&self, args: &[&str]) -> Child {
+    pub(crate) fn start(&self, args: &[&str]) -> Child {
         self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
     /// The one approval that waits.
-    pub fn waiting(&self) -> Value {
+    pub(crate) fn waiting(&self) -> Value {
         let listed = self.run(&["approvals", "--json"]).json();
         match listed.member("approvals").unwrap() {
             Value::List(rows) if rows.len() == 1 => rows[0].clone(),
@@ -95,8 +99,17 @@ impl Place {
         }
     }
 
+    /// How many wait; 0 while there is no store.
+    pub(crate) fn waiting_count(&self) -> usize {
+        let listed = self.run(&["approvals", "--json"]);
+        match Value::parse(listed.out.trim()).ok().as_ref().and_then(|v| v.member("approvals")) {
+            Some(Value::List(rows)) => rows.len(),
+            _ => 0,
+        }
+    }
+
     /// The newest run.
-    pub fn last_run(&self) -> Value {
+    pub(crate) fn last_run(&self) -> Value {
         match self.run(&["runs", "--json"]).json().member("runs").unwrap() {
             Value::List(runs) => runs[0].clone(),
             other => panic!("no runs: {other}"),
@@ -117,26 +130,26 @@ impl Drop for Place {
 impl Ran {
     /// Standard output as JSON.
     #[track_caller]
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         Value::parse(self.out.trim()).unwrap_or_else(|e| panic!("{e}\n{self:#?}"))
     }
 
     #[track_caller]
-    pub fn ended(self, code: i32) -> Ran {
+    pub(crate) fn ended(self, code: i32) -> Ran {
         assert_eq!(self.code, code, "{}\n---\n{}", self.out, self.err);
         self
     }
 }
 
 /// Ends a process as a power cut does.
-pub fn kill_9(child: &mut Child) {
+pub(crate) fn kill_9(child: &mut Child) {
     kill_process(Pid::from_child(child), Signal::KILL).unwrap();
     child.wait().unwrap();
 }
 
 /// Waits until something is so.
 #[track_caller]
-pub fn until(what: &str, mut so: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
     let give_up = Instant::now() + LIMIT;
     while !so() {
         assert!(Instant::now() < give_up, "waited for: {what}");
@@ -146,6 +159,12 @@ pub fn until(what: &str, mut so: impl FnMut() -> bool) {
 
 /// A text member.
 #[track_caller]
-pub fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+pub(crate) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.member(name).and_then(Value::text).unwrap_or_else(|| panic!("no text {name:?} in {value}"))
+}
+
+/// A member.
+#[track_caller]
+pub(crate) fn member<'v>(value: &'v Value, name: &str) -> &'v Value {
+    value.member(name).unwrap_or_else(|| panic!("no {name:?} in {value}"))
 }

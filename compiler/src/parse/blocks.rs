@@ -223,7 +223,7 @@ impl Parser<'_> {
                 grammar::block_line(self.slice(line.content), line.content.start)
                 && !super::RESERVED.contains(&self.slice(name))
             {
-                let name = Some(self.name(name));
+                let name = self.checked_name(name);
                 self.step(line, name, rest, block, under);
             }
         }

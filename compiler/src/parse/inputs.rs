@@ -41,8 +41,9 @@ const SHAPE: &str = "an input is written `name: text`, or with a default `name: 
 impl Parser<'_> {
     pub(super) fn input_line(&mut self, line: Line, shape: Shape) {
         let (name, rest) = match shape {
-            Shape::Step { name, rest } => (Some(self.name(name)), rest),
-            Shape::Misnamed { label, rest } => (self.checked_name(label), rest),
+            Shape::Step { name: label, rest } | Shape::Misnamed { label, rest } => {
+                (self.checked_name(label), rest)
+            }
             Shape::Header(_) | Shape::Question { .. } | Shape::Other => {
                 self.report(
                     Finding::error(code::INPUT_SHAPE, "this line is no input")

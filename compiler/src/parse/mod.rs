@@ -12,6 +12,7 @@ mod steps;
 mod text;
 
 use plangate_graph::Catalog;
+use plangate_graph::lower::is_name;
 
 use crate::characters::{Region, clean_name, shown, sweep};
 use crate::diagnostic::{Finding, code};
@@ -97,11 +98,12 @@ impl<'s> Parser<'s> {
         Name { text: clean_name(self.slice(place)), place }
     }
 
-    /// A name, or nothing and a finding about it.
+    /// A name, or nothing and a finding about it. What the grammar takes for a name may still be none for the graph.
     fn checked_name(&mut self, place: Place) -> Option<Name> {
         let place = self.source.trim(place);
-        if grammar::is_name(self.slice(place)) {
-            return Some(self.name(place));
+        let name = self.name(place);
+        if grammar::is_name(self.slice(place)) && is_name(&name.text) {
+            return Some(name);
         }
         self.report(not_a_name(self.slice(place), place));
         None

@@ -22,7 +22,7 @@ enum Arguments {
 impl Parser<'_> {
     /// A step's name; one that is the word of a setting is refused.
     pub(super) fn step_name(&mut self, place: Place) -> Option<Name> {
-        let name = self.name(place);
+        let name = self.checked_name(place)?;
         if !RESERVED.contains(&name.text.as_str()) {
             return Some(name);
         }

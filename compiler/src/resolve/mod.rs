@@ -51,18 +51,21 @@ pub(crate) fn resolve(recipe: &Recipe, source: &Source<'_>, catalog: &Catalog) -
     for (index, item) in recipe.items.iter().enumerate() {
         let body = resolver.item(index, item);
         sound.push(body.is_some());
-        let name = item.name.as_ref().map_or_else(|| format!("?{index}"), |name| name.text.clone());
         items.push(outline::Item {
             block: item.block,
             under: item.under,
             span: (offset(item.line.start), offset(item.line.end)),
-            body: body.unwrap_or_else(|| stand_in(name)),
+            body: body.unwrap_or_else(|| match &item.name {
+                Some(name) => stand_in(name.text.clone()),
+                None => stand_in(resolver.names.unused(index)),
+            }),
         });
     }
     for index in std::mem::take(&mut resolver.names.twice) {
+        let name = resolver.names.unused(index);
         if let (Some(sound), Some(item)) = (sound.get_mut(index), items.get_mut(index)) {
             *sound = false;
-            item.body = stand_in(format!("?{index}"));
+            item.body = stand_in(name);
         }
     }
     let needs = resolver.needs(&sound);
@@ -71,7 +74,7 @@ pub(crate) fn resolve(recipe: &Recipe, source: &Source<'_>, catalog: &Catalog) -
     if !broken {
         resolver.warn_unread();
     }
-    let usable = recipe.items.iter().zip(&sound).all(|(item, sound)| *sound || item.is_step())
+    let usable = recipe.items.iter().zip(&sound).all(|(item, sound)| has_place(recipe, item, *sound))
         && recipe.inputs.iter().all(|input| input.kind.is_some());
     let inputs = recipe.inputs.iter().filter_map(|input| {
         Some(outline::Input {
@@ -228,6 +231,14 @@ fn test(word: TestWord, right: Option<Template>) -> Option<outline::Test> {
         TestWord::Less => outline::Test::Less(right?),
         TestWord::Contains => outline::Test::Contains(right?),
     })
+}
+
+/// Whether the graph has a place for an item: a step that is not sound can be stood in for, a question or check cannot;
+/// and a step of an `ask me:` or `check:` stands under one of those.
+fn has_place(recipe: &Recipe, item: &Item, sound: bool) -> bool {
+    let kind = recipe.blocks.get(item.block).map(|block| block.kind);
+    let guards = matches!(kind, Some(BlockKind::AskMe | BlockKind::Check));
+    if item.is_step() { item.under.is_some() == guards } else { sound && guards }
 }
 
 fn stand_in(name: String) -> outline::Body {

@@ -64,6 +64,15 @@ impl<'r> Names<'r> {
         self.by_name.get(name).copied()
     }
 
+    /// A name that nothing has, for a step that has none.
+    pub(super) fn unused(&self, index: usize) -> String {
+        let mut name = format!("_{index}");
+        while self.by_name.contains_key(name.as_str()) {
+            name.insert(0, '_');
+        }
+        name
+    }
+
     /// Inputs and steps that stand above a place, in typed order.
     pub(super) fn above(&self, place: Place) -> impl Iterator<Item = &'r str> {
         let count = self.readable.partition_point(|(_, at)| at.start < place.start);

@@ -24,15 +24,17 @@ impl Resolver<'_> {
         let mut needs = Vec::with_capacity(self.recipe.blocks.len());
         for (index, (block, broken)) in self.recipe.blocks.iter().zip(broken).enumerate() {
             let need = block.need.filter(|need| self.in_range(need));
-            needs.push(need.and_then(|need| {
-                let counted: BTreeSet<usize> =
-                    std::mem::take(self.reads.get_mut(index)?).into_iter().collect();
-                (!broken && self.counts(index, block, need, &counted))
-                    .then_some(outline::Need { k: need.k, n: need.n })
-            }));
-            if let Some(need) = need.filter(|need| need.k < need.n) {
-                self.arguments_that_may_miss(index, need);
+            let Some(need) = need else {
+                needs.push(None);
+                continue;
+            };
+            let reads = self.reads.get_mut(index).map(std::mem::take).unwrap_or_default();
+            let counted: BTreeSet<usize> = reads.into_iter().collect();
+            let mut holds = !broken && self.counts(index, block, need, &counted);
+            if need.k < need.n {
+                holds &= self.arguments_are_there(index, need);
             }
+            needs.push(holds.then_some(outline::Need { k: need.k, n: need.n }));
         }
         needs
     }
@@ -115,8 +117,9 @@ impl Resolver<'_> {
         names
     }
 
-    /// Arguments of the block that read what its join may miss.
-    fn arguments_that_may_miss(&mut self, block: usize, need: NeedLine) {
+    /// Whether no argument of the block reads what its join may miss.
+    fn arguments_are_there(&mut self, block: usize, need: NeedLine) -> bool {
+        let mut all_there = true;
         let first = self.first_of.get(block).copied().unwrap_or(usize::MAX);
         let items = self.recipe.items.iter().skip(first).take_while(|item| item.block == block);
         for item in items {
@@ -132,6 +135,7 @@ impl Resolver<'_> {
                 });
             }
             let Some(((name, place), rest)) = places.split_first() else { continue };
+            all_there = false;
             let message =
                 format!("`{name}` may be missing here: the block needs only {} of {}", need.k, need.n);
             let mut finding = Finding::error(code::MAY_BE_MISSING, message)
@@ -143,6 +147,7 @@ impl Resolver<'_> {
             }
             self.findings.push(finding);
         }
+        all_there
     }
 }
 

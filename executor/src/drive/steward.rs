@@ -49,6 +49,10 @@ impl<S: Storage + 'static> Drive<S> {
                         Err(error) => break Err(error),
                     }
                 }
+                if core.stands_still() {
+                    core.stop(RunError::Fault("the schedule stands still".to_owned()));
+                    continue;
+                }
                 let until = core.next_alarm();
                 core.asleep_until = Some(until);
                 until
@@ -133,7 +137,7 @@ impl<S: Storage + 'static> Drive<S> {
         let renew = i64::try_from(RENEW.as_millis()).unwrap_or(i64::MAX);
         match error {
             StoreError::Unusable { .. } if left > renew => {}
-            error => self.store_failed(core, error),
+            error => core.store_failed(error),
         }
     }
 
@@ -142,11 +146,13 @@ impl<S: Storage + 'static> Drive<S> {
         let Some(under) = core.under_way.get(&ix).filter(|under| under.attempt == attempt) else { return };
         let waited = u64::try_from(under.timeout.as_millis()).unwrap_or(u64::MAX);
         let at = self.ctx.watch.micros();
-        under.cancel.cancel();
+        // What the steward says comes first; then the call is asked to stop, and what it says comes late.
+        let cancel = under.cancel.clone();
         if !matches!(under.start, Start::Call { .. }) {
             under.cell.abandon(self.pool.abandon());
             let result = Err(ReadError::TimedOut(waited));
             self.inbox.push(Report::Returned { ix, attempt, at, result });
+            cancel.cancel();
             return;
         }
         let cell = Arc::clone(&under.cell);
@@ -169,6 +175,7 @@ impl<S: Storage + 'static> Drive<S> {
         // Marked before the thread can get hold of the phase and be done.
         cell.abandon(self.pool.abandon());
         drop(phase);
+        cancel.cancel();
         core.overdue.push(cell);
     }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use plangate_approval::memory::MemoryStore;
-use plangate_approval::storage::{Settlement, Storage};
 use plangate_approval::row::Settled;
+use plangate_approval::storage::{Settlement, Storage};
 use plangate_approval::{
     Clock, Decision, Outcome, Permit, Person, Row, RowState, StepState, StoreError, SystemClock, Time,
 };
@@ -92,7 +92,11 @@ impl Host {
         self.definitions.lock().unwrap().insert(tool.to_owned(), digest);
     }
 
-    pub fn on_connect(&self, server: &str, script: impl Fn(&Value, &Cancel) -> Answer + Send + Sync + 'static) {
+    pub fn on_connect(
+        &self,
+        server: &str,
+        script: impl Fn(&Value, &Cancel) -> Answer + Send + Sync + 'static,
+    ) {
         self.connects.lock().unwrap().insert(server.to_owned(), Arc::new(script));
     }
 }
@@ -101,7 +105,7 @@ impl Tools for Host {
     fn definition(&self, server: &str, tool: &str) -> Option<Digest> {
         match self.definitions.lock().unwrap().get(&format!("{server}.{tool}")) {
             Some(set) => *set,
-            None => catalog().digest(server, tool),
+            None => KNOWN.digest(server, tool),
         }
     }
 
@@ -180,6 +184,8 @@ impl Clock for Standing {
         SystemClock.steady() + self.ahead.load(Ordering::SeqCst)
     }
 }
+
+static KNOWN: std::sync::LazyLock<Catalog> = std::sync::LazyLock::new(catalog);
 
 pub fn json(text: &str) -> Value {
     Value::parse(text).unwrap_or_else(|e| panic!("{e}: {text}"))
@@ -277,8 +283,13 @@ impl Stage {
     }
 
     pub fn reject(&self, row: &Row, why: &str) -> Row {
-        let decision =
-            Decision { row: row.id.clone(), seen: row.digest, by: person("bob"), yes: false, reason: Some(why.to_owned()) };
+        let decision = Decision {
+            row: row.id.clone(),
+            seen: row.digest,
+            by: person("bob"),
+            yes: false,
+            reason: Some(why.to_owned()),
+        };
         self.store.decide(&decision).unwrap()
     }
 
@@ -288,11 +299,17 @@ impl Stage {
 }
 
 pub fn approve<S: Storage>(store: &S, row: &Row) -> Result<Row, StoreError> {
-    let decision = Decision { row: row.id.clone(), seen: row.digest, by: person("bob"), yes: true, reason: None };
+    let decision =
+        Decision { row: row.id.clone(), seen: row.digest, by: person("bob"), yes: true, reason: None };
     store.decide(&decision)
 }
 
-pub fn settle<S: Storage>(store: &S, row: &Row, happened: bool, value: Option<Value>) -> Result<Row, StoreError> {
+pub fn settle<S: Storage>(
+    store: &S,
+    row: &Row,
+    happened: bool,
+    value: Option<Value>,
+) -> Result<Row, StoreError> {
     let settled =
         Settled { by: person("bob"), happened, value, note: Some("looked".to_owned()), at: Time::default() };
     store.settle(&row.id, &Settlement { claim: row.claim.clone().unwrap(), settled })
@@ -346,5 +363,15 @@ pub struct Seen(pub Mutex<Vec<(String, StepState)>>);
 impl Observer for Seen {
     fn changed(&self, change: &Change<'_>) {
         self.0.lock().unwrap().push((change.node.to_owned(), change.state));
+    }
+}
+
+impl Stage {
+    pub fn store_row(&self, row: &Row) -> Row {
+        self.store.row(&row.id).unwrap()
+    }
+
+    pub fn store_runs(&self) -> Vec<plangate_approval::Run> {
+        self.store.runs().unwrap()
     }
 }

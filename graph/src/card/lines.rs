@@ -21,7 +21,7 @@ impl Card {
         let outline = plan.outline();
         let moved: BTreeSet<usize> = plan.moved_items().into_iter().collect();
         let mut groups: Vec<Group> = outline.blocks.iter().map(group).collect();
-        let mut stops = 0;
+        let (mut stops, mut through) = (0, 0);
         for (place, item) in outline.items.iter().enumerate() {
             let node = plan.node_of(place);
             if matches!(item.body, Body::Question(_)) && matches!(plan.node(node).kind, NodeKind::Gate { .. })
@@ -30,6 +30,8 @@ impl Card {
             }
             let line = Lines { verified, plan }.line(node, item, moved.contains(&place), inputs);
             stops += usize::from(line.stop.is_some() || matches!(line.what, What::Question { .. }));
+            let changes = matches!(line.what, What::Call { effect, .. } if effect.changes());
+            through += usize::from(changes && line.stop.is_none());
             let shown = if line.moved { plan.fan_above(item.block) } else { None };
             if let Some(group) = groups.get_mut(shown.unwrap_or(item.block)) {
                 group.lines.push(line);
@@ -60,6 +62,7 @@ impl Card {
                 })
                 .collect(),
             stops,
+            through,
             plan: plan.digest().to_string(),
         }
     }

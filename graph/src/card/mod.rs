@@ -30,6 +30,8 @@ pub struct Card {
     pub notes: Vec<CardNote>,
     /// How many answers are asked for at most.
     pub stops: usize,
+    /// How many calls change something without being asked about.
+    pub through: usize,
     /// Digest of the plan.
     pub plan: String,
 }

@@ -34,12 +34,18 @@ impl Card {
         out
     }
 
-    /// How often the run stops, in a sentence.
+    /// How often the run stops, and what it changes without stopping, in a sentence or two.
     pub(super) fn stops_words(&self) -> String {
-        match self.stops {
-            0 => "It changes nothing outside and stops nowhere.".to_owned(),
+        let stops = match self.stops {
+            0 if self.through == 0 => "It changes nothing outside and stops nowhere.".to_owned(),
+            0 => "It stops nowhere.".to_owned(),
             1 => "It stops once, and goes on when somebody has answered.".to_owned(),
             n => format!("It stops up to {n} times, and goes on when somebody has answered."),
+        };
+        match self.through {
+            0 => stops,
+            1 => format!("{stops} One call changes something outside without being asked about."),
+            n => format!("{stops} {n} calls change something outside without being asked about."),
         }
     }
 }

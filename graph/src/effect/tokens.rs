@@ -38,6 +38,9 @@ pub(super) fn unspaced(c: char) -> bool {
 }
 
 fn plain(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
     text.nfkd().filter(|c| !is_combining_mark(*c)).nfc().collect()
 }
 

@@ -84,6 +84,17 @@ pub(super) struct Stroke {
     pub(super) verb: Verb,
 }
 
+/// A phrase of descriptions that warns.
+#[derive(Clone, Debug)]
+pub(super) struct Warning {
+    /// Its group, which names the reason code.
+    pub(super) group: &'static str,
+    /// The group's sentence for the card.
+    pub(super) sentence: &'static str,
+    /// The phrase, folded.
+    pub(super) phrase: String,
+}
+
 /// What a phrase is read as.
 #[derive(Clone, Debug)]
 pub(super) enum ReadAs {
@@ -100,7 +111,8 @@ pub(super) struct Words {
     phrases: BTreeMap<String, Vec<(Vec<String>, ReadAs)>>,
     strokes: Vec<Stroke>,
     arguments: HashMap<String, &'static str>,
-    warnings: Vec<(&'static str, &'static str, &'static str)>,
+    sentences: BTreeMap<&'static str, Vec<String>>,
+    warnings: Vec<Warning>,
 }
 
 /// The lists of verbs: file, what its words say.
@@ -115,6 +127,7 @@ const NOUNS: &str = include_str!("words/nouns.txt");
 const GLUE: &str = include_str!("words/glue.txt");
 const PHRASES: &str = include_str!("words/phrases.txt");
 const ARGUMENTS: &str = include_str!("words/arguments.txt");
+const SENTENCES: &str = include_str!("words/sentences.txt");
 const WARNINGS: &str = include_str!("words/warnings.txt");
 
 static WORDS: LazyLock<Words> = LazyLock::new(Words::read);
@@ -147,8 +160,18 @@ impl Words {
         self.arguments.get(&words.join("_")).copied()
     }
 
-    /// Phrases of descriptions that warn: group, sentence, phrase.
-    pub(super) fn warnings(&self) -> &[(&'static str, &'static str, &'static str)] {
+    /// The words of a group of sentences.txt, folded.
+    pub(super) fn group(&self, group: &str) -> impl Iterator<Item = &str> {
+        self.sentences.get(group).into_iter().flatten().map(String::as_str)
+    }
+
+    /// Whether a folded word stands in a group of sentences.txt.
+    pub(super) fn is_in(&self, group: &str, word: &str) -> bool {
+        self.group(group).any(|listed| listed == word)
+    }
+
+    /// Phrases of descriptions that warn.
+    pub(super) fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
@@ -196,6 +219,9 @@ impl Words {
         for row in rows(ARGUMENTS) {
             lists.arguments.insert(split(row.word).join("_"), row.group);
         }
+        for row in rows(SENTENCES) {
+            lists.sentences.entry(row.group).or_default().push(fold(row.word));
+        }
         lists.warnings = warning_rows().collect();
         for tails in lists.phrases.values_mut() {
             tails.sort_by_key(|(tail, _)| std::cmp::Reverse(tail.len()));
@@ -238,7 +264,7 @@ fn phrase_rows() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// The warnings: a heading as in the other lists, then one phrase a line.
-fn warning_rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+fn warning_rows() -> impl Iterator<Item = Warning> {
     let mut heading = ("", "");
     WARNINGS.lines().filter(|line| !line.starts_with('#')).filter_map(move |line| {
         let line = line.trim();
@@ -246,7 +272,7 @@ fn warning_rows() -> impl Iterator<Item = (&'static str, &'static str, &'static 
             heading = (group, sentence.trim());
             return None;
         }
-        (!line.is_empty()).then_some((heading.0, heading.1, line))
+        (!line.is_empty()).then(|| Warning { group: heading.0, sentence: heading.1, phrase: fold(line) })
     })
 }
 
@@ -259,8 +285,8 @@ mod tests {
 
     #[test]
     fn every_line_of_a_list_is_understood() {
-        let columns = ["verb", "made", "both", "noun", "result", "han"];
-        let texts = VERBS.iter().map(|(text, _)| *text).chain([NOUNS, GLUE, ARGUMENTS]);
+        let columns = ["verb", "made", "both", "noun", "result", "han", "word"];
+        let texts = VERBS.iter().map(|(text, _)| *text).chain([NOUNS, GLUE, ARGUMENTS, SENTENCES]);
         for line in texts.flat_map(str::lines).filter(|l| !l.starts_with('#') && !l.trim().is_empty()) {
             let first = line.split_whitespace().next().unwrap_or_default();
             let heading = first.starts_with('[') && first.ends_with(']');

@@ -1,16 +1,17 @@
 //! What each call does outside, and whether it is asked.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use super::Floor;
 use super::shape::label;
-use crate::catalog::Catalog;
-use crate::effect::{Classification, Effect, Evidence, classify};
+use crate::catalog::{Catalog, Definition};
+use crate::effect::{Calls, Classification, Effect, Evidence};
 use crate::outline::{Body, Call, Outline};
 use crate::plan::Judged;
 use crate::policy::{Asking, AskingOf, Author, Policy};
 use crate::problem::Problem;
-use crate::schema;
+use crate::schema::{self, InputSchema};
 
 /// A call, judged.
 #[derive(Clone, Debug)]
@@ -18,12 +19,15 @@ pub(crate) struct Judgement {
     /// What goes into the plan.
     pub(crate) judged: Judged,
     /// What catalog and policy say now, before any floor.
-    pub(crate) now: Classification,
+    pub(crate) now: Arc<Classification>,
     /// Whether catalog and policy alone would have it asked.
     pub(crate) asked_now: bool,
     /// Why it is asked or not.
     pub(crate) why: Evidence,
 }
+
+/// The input schemas of the tools that were looked at, by server and tool; the error is what is broken in one.
+pub(crate) type Schemas = BTreeMap<String, BTreeMap<String, Result<InputSchema, String>>>;
 
 /// Judges every call. What is wrong for certain becomes a problem.
 pub(super) fn calls(
@@ -33,8 +37,10 @@ pub(super) fn calls(
     author: Author,
     floor: &Floor,
     problems: &mut Vec<Problem>,
-) -> BTreeMap<usize, Judgement> {
+) -> (BTreeMap<usize, Judgement>, Schemas) {
     let mut judgements = BTreeMap::new();
+    let mut schemas = Schemas::new();
+    let mut classified = Calls::new(policy);
     let mut written: HashMap<(&str, &str, String), &str> = HashMap::new();
     let inputs: schema::Inputs<'_> = outline.inputs.iter().map(|i| (i.name.as_str(), i.kind)).collect();
     for (place, item) in outline.items.iter().enumerate() {
@@ -45,8 +51,8 @@ pub(super) fn calls(
             problems.push(Problem::error("R0501", Some(place), message).help(help));
             continue;
         };
-        problems.extend(arguments(place, call, definition, &inputs));
-        let now = classify(&call.server, definition, Some(&call.args), policy);
+        problems.extend(arguments(place, call, schema_of(&mut schemas, call, definition), &inputs));
+        let (digest, now) = classified.classify(&call.server, definition, &call.args);
         let asking = policy.asking(
             &AskingOf {
                 server: &call.server,
@@ -92,14 +98,29 @@ pub(super) fn calls(
             );
             problems.push(Problem::error("R0506", Some(place), message).help(help));
         }
-        let mut evidence = now.evidence.clone();
-        if asked_now || why.effect.changes() {
-            evidence.push(why.clone());
-        }
-        let judged = Judged { definition: definition.digest(&call.server), effect, asked, evidence };
+        let asks = (asked_now || why.effect.changes()).then(|| why.clone());
+        let evidence = match asks {
+            None => Arc::clone(&now.evidence),
+            Some(why) => now.evidence.iter().cloned().chain([why]).collect(),
+        };
+        let judged = Judged { definition: digest, effect, asked, evidence };
         judgements.insert(place, Judgement { judged, now, asked_now, why });
     }
-    judgements
+    (judgements, schemas)
+}
+
+/// The schema of a call's tool, read when it is met first.
+fn schema_of<'s>(
+    schemas: &'s mut Schemas,
+    call: &Call,
+    definition: &Definition,
+) -> &'s Result<InputSchema, String> {
+    if !schemas.get(&call.server).is_some_and(|tools| tools.contains_key(&call.tool)) {
+        let tools = schemas.entry(call.server.clone()).or_default();
+        tools.insert(call.tool.clone(), InputSchema::new(&definition.input_schema));
+    }
+    #[expect(clippy::indexing_slicing, reason = "found or inserted just above")]
+    &schemas[&call.server][&call.tool]
 }
 
 fn waiver(
@@ -134,12 +155,13 @@ fn waiver(
 fn arguments(
     place: usize,
     call: &Call,
-    definition: &crate::catalog::Definition,
+    schema: &Result<InputSchema, String>,
     inputs: &schema::Inputs<'_>,
 ) -> Vec<Problem> {
     let name = &call.name;
-    match schema::check(&definition.input_schema, &call.args, inputs) {
-        Ok(faults) => faults
+    match schema {
+        Ok(schema) => schema
+            .check(&call.args, inputs)
             .into_iter()
             .map(|fault| {
                 let problem = Problem::error("R0510", Some(place), format!("`{name}`: {}", fault.message));

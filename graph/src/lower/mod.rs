@@ -9,7 +9,7 @@ mod judge;
 mod notes;
 mod shape;
 
-pub(crate) use judge::Judgement;
+pub(crate) use judge::{Judgement, Schemas};
 pub use shape::is_name;
 
 use std::collections::BTreeMap;
@@ -49,6 +49,8 @@ pub(crate) struct Lowered {
     pub(crate) problems: Vec<Problem>,
     /// What each call is, by item.
     pub(crate) judgements: BTreeMap<usize, Judgement>,
+    /// The input schemas of the tools that are called.
+    pub(crate) schemas: Schemas,
 }
 
 /// As [`lower`], never below `floor`; the plan says that it was made under `policy_digest`.
@@ -62,12 +64,12 @@ pub(crate) fn lower_above(
 ) -> Lowered {
     let mut problems = shape::check(&outline);
     if problems.iter().any(|p| p.severity == Severity::Error) {
-        return Lowered { plan: None, problems, judgements: BTreeMap::new() };
+        return Lowered { plan: None, problems, judgements: BTreeMap::new(), schemas: Schemas::new() };
     }
-    let judgements = judge::calls(&outline, catalog, policy, author, floor, &mut problems);
+    let (judgements, schemas) = judge::calls(&outline, catalog, policy, author, floor, &mut problems);
     if problems.iter().any(|p| p.severity == Severity::Error) {
         problems.sort_by_key(|p| p.item);
-        return Lowered { plan: None, problems, judgements };
+        return Lowered { plan: None, problems, judgements, schemas };
     }
     let guards = guards::Guards::of(&outline, &judgements);
     let derived = edges::derive(&outline, &judgements, &guards, policy);
@@ -75,5 +77,5 @@ pub(crate) fn lower_above(
     problems.extend(notes::of(&plan, &guards));
     problems.sort_by_key(|p| p.item);
     plan.notes = problems.iter().map(notes::keep).collect();
-    Lowered { plan: Some(plan), problems, judgements }
+    Lowered { plan: Some(plan), problems, judgements, schemas }
 }

@@ -246,7 +246,7 @@ fn an_answer_over_the_limit_ends_its_call_and_no_other() {
         let Outcome::Unknown(reason) = outcome(call(&tools, "oversize", r#"{"kilobytes":1000}"#)) else {
             panic!("unknown")
         };
-        assert!(reason.starts_with("server \"s\" an answer is longer than 102400 bytes"), "{reason}");
+        assert!(reason.starts_with("server \"s\" gave an answer of more than 102400 bytes"), "{reason}");
         assert_eq!(value_of(call(&tools, "barrier", r#"{"of":2}"#)), "\"2\"");
         assert_eq!(other.join().unwrap(), "\"2\"");
     });
@@ -260,7 +260,7 @@ fn an_answer_that_cannot_be_read_is_no_failure_of_the_tool() {
     let tools = Servers::faulty(&[]).ready();
     let raw = r#"{"before":"{\"id\":","after":",\"result\":{]}"}"#;
     let Outcome::Unknown(reason) = outcome(call(&tools, "raw", raw)) else { panic!("unknown") };
-    assert!(reason.starts_with("server \"s\" an answer cannot be read: "), "{reason}");
+    assert!(reason.starts_with("server \"s\" gave an answer that cannot be read: "), "{reason}");
     assert!(matches!(value(call(&tools, "raw", raw)), Err(ReadError::Failed(_))));
     let deep = format!(
         r#"{{"before":"{{\"id\":","after":",\"result\":{{\"structuredContent\":{}{}}}}}"}}"#,

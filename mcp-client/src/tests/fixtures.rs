@@ -35,7 +35,7 @@ const ROWS: &[(&str, &str, &[&str], Wanted)] = &[
     ("framing", "blank-lines", &[], Value(r#""ok""#)),
     ("framing", "split", &[], Value(r#""å≠🙂""#)),
     ("framing", "pretty", &[], TimedOut),
-    ("framing", "bad-utf8", &[], Unknown("an answer cannot be read")),
+    ("framing", "bad-utf8", &[], Unknown("gave an answer that cannot be read")),
     ("framing", "truncated", &[], Lost("ended (exit status 0)")),
     ("framing", "string-id", &[], Value(r#""ok""#)),
     ("framing", "wrong-id", &[], Value(r#""ok""#)),
@@ -75,7 +75,7 @@ const ROWS: &[(&str, &str, &[&str], Wanted)] = &[
         Value(r#"[{"text":"a","type":"text"},{"type":"hologram","x":1},{"text":"b","type":"text"}]"#),
     ),
     ("payload", "wrong-output", &[], Value(r#"{"n":"one"}"#)),
-    ("payload", "huge", &["--bytes", "20000000"], Unknown("longer than 16777216 bytes")),
+    ("payload", "huge", &["--bytes", "20000000"], Unknown("more than 16777216 bytes")),
     ("payload", "deep", &[], Unknown("nested deeper than 128 levels")),
     (
         "payload",
@@ -167,7 +167,7 @@ fn check(mut servers: Servers, wanted: &Wanted) -> Result<(), String> {
     if let NotReady(text) = wanted
         && text.starts_with("waiting")
     {
-        servers = servers.startup_timeout(Duration::from_millis(1500));
+        servers = servers.startup_timeout(Duration::from_secs(6));
     }
     let started = servers.start();
     let checked = match (wanted, started.failed.first()) {

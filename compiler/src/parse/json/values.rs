@@ -3,7 +3,7 @@
 use plangate_graph::value::{Number, Value};
 
 use super::{Builder, Expect, Frame, syntax};
-use crate::characters::{Region, RegionKind, shown};
+use crate::characters::{Region, RegionKind, is_hidden, shown};
 use crate::diagnostic::{Finding, code};
 use crate::parse::text::{Groups, parts};
 use crate::recipe::{Arg, TextPart};
@@ -42,6 +42,7 @@ impl Builder<'_> {
     fn key_text(&mut self, pieces: &[Piece], place: Place) -> String {
         let parts = parts(self.source, pieces, Groups::Refused, &mut self.findings);
         let mut key = String::new();
+        let raw = self.source.slice(place);
         for part in parts {
             match part {
                 TextPart::Lit(text) => key.push_str(&text),
@@ -51,6 +52,10 @@ impl Builder<'_> {
                     return no_key(place);
                 }
             }
+        }
+        if raw.contains(is_hidden) {
+            // Reported where it stands; without it, the key is most likely one that the tool knows.
+            key.retain(|c| !is_hidden(c));
         }
         key
     }

@@ -1,0 +1,27 @@
+//! Prints what plangate costs as ratios of things measured in this one process, medians of interleaved rounds, with what
+//! is demanded of each. `report machine` prints one line a number for the table of peers instead.
+
+mod compiling;
+mod durability;
+mod process;
+mod running;
+mod table;
+
+use plangate_benches::durable::Fallible;
+use table::Table;
+
+fn main() -> Fallible<()> {
+    let machine = std::env::args().nth(1);
+    let mut table = Table::default();
+    match machine.as_deref() {
+        None => {
+            running::measure(&mut table)?;
+            compiling::measure(&mut table)?;
+            durability::measure(&mut table)?;
+            process::measure(&mut table)?;
+            table.print()
+        }
+        Some("peers") => running::for_peers(),
+        Some(other) => Err(format!("{other:?} is nothing that can be reported; there is `peers`").into()),
+    }
+}

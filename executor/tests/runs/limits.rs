@@ -1,0 +1,185 @@
+//! Workers, caps, one worker, observers, threads that end.
+
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Barrier};
+
+use plangate_approval::RunState;
+use plangate_approval::StepState::*;
+
+use crate::stage::*;
+
+/// Counts how many are inside at once.
+#[derive(Default)]
+struct Inside {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Inside {
+    fn visit(&self, what: impl FnOnce()) {
+        let now = self.now.fetch_add(1, SeqCst) + 1;
+        self.most.fetch_max(now, SeqCst);
+        what();
+        self.now.fetch_sub(1, SeqCst);
+    }
+}
+
+#[test]
+fn a_cap_holds_for_its_server_alone() {
+    let (capped, free) = (Arc::new(Inside::default()), Arc::new(Inside::default()));
+    // Two at a time to the capped server; all four of the other must meet, whatever the capped ones do.
+    let (pairs, four) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(4)));
+    let (inside, meet) = (Arc::clone(&capped), pairs);
+    let (other, all) = (Arc::clone(&free), four);
+    let mut stage = Stage::new()
+        .on("gmail.list", move |_, _| {
+            inside.visit(|| {
+                meet.wait();
+            });
+            Answer::Ok(json("1"))
+        })
+        .on("cal.list", move |_, _| {
+            other.visit(|| {
+                all.wait();
+            });
+            Answer::Ok(json("1"))
+        });
+    stage.options.caps.insert("gmail".to_owned(), 2);
+    let mut recipe = "together:\n".to_owned();
+    for i in 0..6 {
+        recipe.push_str(&format!("  g{i}: gmail.list {{\"n\":{i}}}\n"));
+    }
+    for i in 0..4 {
+        recipe.push_str(&format!("  c{i}: cal.list {{\"n\":{i}}}\n"));
+    }
+    assert_eq!(done(&stage.run(&recipe)).state, RunState::Done);
+    assert_eq!((capped.most.load(SeqCst), free.most.load(SeqCst)), (2, 4));
+}
+
+#[test]
+fn one_worker_is_enough_for_anything() {
+    let inside = Arc::new(Inside::default());
+    let visited = Arc::clone(&inside);
+    let mut stage = Stage::new().on("fs.read_file", move |_, _| {
+        visited.visit(|| ());
+        Answer::Ok(json("1"))
+    });
+    stage.options.workers = Some(1);
+    stage.options.caps.insert("fs".to_owned(), 1);
+    let ended = stage.run(
+        "together:\n  a: fs.read_file {\"a\":1}\n  b: fs.read_file {\"b\":1}\n  c: fs.read_file {\"c\":1}\nthen:\n  need: 2 of \
+         3\n  s: tell of {a, b, c}\n  d: fs.read_file {\"s\":\"{s}\"}\nthen:\n  e: fs.read_file {\"d\":\"{d}+{a}\"}\n",
+    );
+    assert_eq!(done(&ended).state, RunState::Done);
+    assert_eq!(inside.most.load(SeqCst), 1);
+    assert_eq!(step(&ended, "e").arguments, Some(json(r#"{"d":"1+1"}"#)));
+}
+
+#[test]
+fn a_failing_sibling_stops_nobody() {
+    let failed = Arc::new(Barrier::new(3));
+    let (one, two) = (Arc::clone(&failed), Arc::clone(&failed));
+    let stage = Stage::new()
+        .on("gmail.list", move |_, _| {
+            failed.wait();
+            Answer::Failed("at once")
+        })
+        .on("cal.list", move |_, _| {
+            one.wait();
+            Answer::Ok(json("1"))
+        })
+        .on("slack.search", move |_, _| {
+            two.wait();
+            Answer::Ok(json("1"))
+        });
+    let ended = stage.run("together:\n  a: gmail.list {}\n  b: cal.list {}\n  c: slack.search {}\n");
+    assert_eq!(states(&ended), "a failed, b done, c done");
+}
+
+#[test]
+fn a_sibling_in_flight_is_drained_and_recorded_before_the_run_parks() {
+    let stage = Stage::new().on("gmail.list", |_, _| Answer::Ok(json("\"late\"")));
+    let parked = stage.run("together:\n  p: slack.post {}\n  slow: gmail.list {}\nthen:\n  both: jira.create {\"a\":\"{p}\",\"b\":\"{slow}\"}\n");
+    assert_eq!((state(&parked, "slow"), stage.host.calls("gmail.list")), (Done, 1));
+    stage.approve(&only(&parked));
+    let parked = stage.resume(&parked);
+    assert_eq!(only(&parked).call.unwrap().args, br#"{"a":{"from":"slack.post"},"b":"late"}"#);
+    assert_eq!((stage.host.calls("gmail.list"), stage.host.calls("slack.post")), (1, 1));
+}
+
+#[test]
+fn the_observer_sees_each_change_in_order() {
+    let seen = Arc::new(Seen::default());
+    let mut stage = Stage::new().fails("cal.list", "down");
+    stage.options.observer = Some(seen.clone());
+    let parked = stage
+        .run("together:\n  a: cal.list {}\nthen:\n  b: fs.read_file {\"a\":\"{a}\"}\n  p: slack.post {}\n");
+    let of = |id: &str| -> Vec<_> {
+        seen.0.lock().unwrap().iter().filter(|(node, _)| node == id).map(|(_, state)| *state).collect()
+    };
+    assert_eq!((of("a"), of("b")), (vec![Running, Failed], vec![Blocked]));
+    assert_eq!(of("p"), vec![Blocked]);
+    assert_eq!(done(&parked).state, RunState::Failed);
+    seen.0.lock().unwrap().clear();
+    let parked = stage.run("then:\n  p: slack.post {}\n");
+    stage.approve(&only(&parked));
+    stage.resume(&parked);
+    let all = seen.0.lock().unwrap().clone();
+    let expected = [("p/gate", Pending), ("p", Running), ("p", Done)];
+    assert_eq!(all, expected.map(|(node, state)| (node.to_owned(), state)));
+}
+
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").map_or(0, |tasks| {
+        tasks
+            .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok())
+            .filter(|name| name.trim() == "plangate-size")
+            .count()
+    })
+}
+
+#[test]
+fn no_thread_is_left_when_a_run_returns() {
+    // Threads of this run alone carry the name that its first read gives them.
+    let stage = Stage::new().on("fs.read_file", |_, _| {
+        std::fs::write("/proc/thread-self/comm", "plangate-size").unwrap();
+        Answer::Ok(json("1"))
+    });
+    let mut recipe = "together:\n".to_owned();
+    for i in 0..8 {
+        recipe.push_str(&format!("  r{i}: fs.read_file {{\"n\":{i}}}\n"));
+    }
+    stage.run(&recipe);
+    assert_eq!(stage.host.calls("fs.read_file"), 8);
+    assert_eq!(threads(), 0);
+}
+
+#[test]
+fn a_record_is_written_and_read_as_json() {
+    let stage = Stage::new().answers("gmail.list", r#"{"n":1.10,"big":12345678901234567890123}"#);
+    let parked =
+        stage.run("together:\n  mail: gmail.list {\"q\":1e2}\nthen:\n  p: slack.post {\"m\":\"{mail.n}\"}\n");
+    let record = parked.record();
+    let text = record.to_json().unwrap();
+    assert_eq!(&serde_json::from_str::<plangate_executor::Record>(&text).unwrap(), record);
+    assert!(text.contains("1e2") && text.contains("1.10") && text.contains("12345678901234567890123"));
+    assert!(text.find("\"run\"").unwrap() < text.find("\"steps\"").unwrap());
+    let mail = step(&parked, "mail");
+    assert!(mail.started <= mail.ended && mail.queued <= mail.started && mail.ended.unwrap() <= record.wall);
+    assert_eq!((mail.attempts, mail.drive), (1, Some(1)));
+    assert!(record.critical_path.ms <= record.sum && record.sum <= record.wall);
+}
+
+#[test]
+fn time_that_people_took_is_outside_the_wall() {
+    let stage = Stage::new();
+    let parked = stage.run("then:\n  p: slack.post {}\n");
+    stage.clock.advance_ms(600_000);
+    stage.approve(&only(&parked));
+    stage.clock.advance_ms(5_000);
+    let ended = stage.resume(&parked);
+    let record = done(&ended);
+    assert!((599_000..=600_000).contains(&record.waited_for_people), "{}", record.waited_for_people);
+    assert!(record.wall < 60_000);
+    assert_eq!(step(&ended, "p").drive, Some(2));
+}
