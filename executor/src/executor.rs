@@ -17,7 +17,7 @@ use crate::journal::Watch;
 use crate::options::Options;
 use crate::record::Record;
 use crate::schedule::{Limits, Schedule, Topology};
-
+use crate::stored::Stored;
 use crate::tools::{Tools, Writer};
 use crate::values::{Names, Values, call_of, names};
 
@@ -214,9 +214,10 @@ impl<S: Storage + 'static> Executor<S> {
             observer.started(&run);
         }
         let laid = drive.conduct();
-        let record = Record::of_plan(&*self.store, &run, drive.ctx.plan.plan(), &drive.ctx.names);
-        drop(drive);
         self.driven().retain(|(id, drive)| *id != run && drive.strong_count() > 0);
+        let of = &drive.ctx;
+        let record = Stored::read(&*self.store, &run)
+            .and_then(|stored| Record::over(&stored, of.plan.plan(), &of.shape, &of.names));
         match laid? {
             Laid::Ended => Ok(Ended::Done(record?)),
             Laid::Parked => self.parked(run, record?),
@@ -294,13 +295,15 @@ pub(crate) fn shape_of(plan: &VerifiedPlan) -> Result<Arc<Topology>, RunError> {
     Topology::of(plan).map(Arc::new).map_err(|e| RunError::Fault(e.to_string()))
 }
 
-/// Arguments made of literals and inputs alone are held against their tool's schema before the first step.
+/// Arguments made of literals and inputs are held against their tool's schema before the first step. Those made of
+/// literals alone were, when the plan was verified.
 fn known_arguments(plan: &VerifiedPlan, names: &Names, inputs: &Object) -> Result<(), RunError> {
     let values = Values::new(inputs.clone(), plan.plan().len());
     let mut problems = Vec::new();
     for (ix, node) in plan.plan().nodes() {
         let Some((item, call)) = call_of(plan.plan(), ix) else { continue };
-        if call.args.refs().into_iter().any(|r| r.step().is_some()) {
+        let refs = call.args.refs();
+        if refs.is_empty() || refs.into_iter().any(|r| r.step().is_some()) {
             continue;
         }
         let filled = values.arguments(plan.plan(), names, item, call);
