@@ -27,7 +27,7 @@ use crate::journal::Watch;
 use crate::options::Options;
 use crate::pool::{Job, Pool};
 use crate::schedule::Topology;
-use crate::shared::Shared;
+
 use crate::tools::{ReadError, Tools, Writer};
 use crate::values::Names;
 
@@ -38,7 +38,7 @@ pub(crate) use steward::Laid;
 /// What does not change in a drive.
 pub(crate) struct Context<S> {
     pub(crate) store: Arc<S>,
-    pub(crate) approvals: Approvals<Shared<S>>,
+    pub(crate) approvals: Approvals<Arc<S>>,
     pub(crate) tools: Arc<dyn Tools>,
     pub(crate) writer: Option<Arc<dyn Writer>>,
     pub(crate) options: Options,

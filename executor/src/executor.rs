@@ -17,7 +17,7 @@ use crate::journal::Watch;
 use crate::options::Options;
 use crate::record::Record;
 use crate::schedule::{Limits, Schedule, Topology};
-use crate::shared::Shared;
+
 use crate::tools::{Tools, Writer};
 use crate::values::{Names, Values, call_of, names};
 
@@ -187,7 +187,7 @@ impl<S: Storage + 'static> Executor<S> {
         let run = lease.run.clone();
         let context = Context {
             store: Arc::clone(&self.store),
-            approvals: Approvals::new(Shared(Arc::clone(&self.store))),
+            approvals: Approvals::new(Arc::clone(&self.store)),
             tools: Arc::clone(&self.tools),
             writer: self.writer.clone(),
             options: self.options.clone(),
@@ -207,12 +207,12 @@ impl<S: Storage + 'static> Executor<S> {
             observer.started(&run);
         }
         let laid = drive.conduct();
+        let record = Record::of_plan(&*self.store, &run, drive.ctx.plan.plan(), &drive.ctx.names);
         drop(drive);
         self.driven
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .retain(|(id, drive)| *id != run && drive.strong_count() > 0);
-        let record = Record::read(&*self.store, &run);
         match laid? {
             Laid::Ended => Ok(Ended::Done(record?)),
             Laid::Parked => self.parked(run, record?),

@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_long_line_of_successors_needs_no_stack() {
-        fn line(left: u32, done: crossbeam::channel::Sender<()>) -> Job {
+        fn line(left: u32, done: Sender<()>) -> Job {
             Job::new(move || {
                 if left == 0 {
                     done.send(()).unwrap();

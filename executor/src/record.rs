@@ -199,14 +199,26 @@ impl Record {
     pub fn read<S: Storage>(store: &S, run: &RunId) -> Result<Record, RunError> {
         let stored = Stored::read(store, run)?;
         let plan = document(store, &stored.run.plan)?;
-        let shape = Topology::unverified(&plan).map_err(|e| RunError::Fault(e.to_string()))?;
+        Record::of(&stored, &plan, &names(&plan))
+    }
+
+    /// The same, where the plan is at hand and need not be read again.
+    pub(crate) fn of_plan<S: Storage>(
+        store: &S,
+        run: &RunId,
+        plan: &Plan,
+        names: &Names,
+    ) -> Result<Record, RunError> {
+        Record::of(&Stored::read(store, run)?, plan, names)
+    }
+
+    fn of(stored: &Stored, plan: &Plan, names: &Names) -> Result<Record, RunError> {
+        let shape = Topology::unverified(plan).map_err(|e| RunError::Fault(e.to_string()))?;
         let shape = Arc::new(shape);
-        let names = names(&plan);
-        let picture = stored.picture(&shape, &names)?;
-        let restore = picture.restore(&plan, &shape, &names, stored.inputs.clone(), &Limits::default());
-        let reading =
-            Reading { stored: &stored, plan: &plan, shape: &shape, names: &names, picture: &picture };
-        Ok(reading.record(&restore.schedule))
+        let picture = stored.picture(&shape, names)?;
+        let schedule = picture.schedule(&shape, &Limits::default());
+        let reading = Reading { stored, plan, shape: &shape, names, picture: &picture };
+        Ok(reading.record(&schedule))
     }
 
     /// The step with this id.

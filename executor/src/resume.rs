@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use plangate_approval::storage::ParkAnswer;
 use plangate_approval::{Lease, RunId, RunState, Storage};
-use plangate_graph::policy::Date;
 use plangate_graph::problem::Problem;
 use plangate_graph::{Author, Catalog, Digest, Plan, Policy, VerifiedPlan};
 
+use crate::day::day_of;
 use crate::drive::Restore;
 use crate::error::RunError;
 use crate::executor::{Ended, Executor, Present, author_text};
@@ -75,8 +75,8 @@ impl<S: Storage + 'static> Executor<S> {
             .map_err(|e| broken("catalog", e.to_string()))?;
         let policy = Policy::from_toml(&document(&run.policy, "policy")?)
             .map_err(|e| broken("policy", e.to_string()))?;
-        // The day is no part of a stored policy: rules that have ended since no longer loosen.
-        let policy = match Date::of_unix_ms(self.store().now().0) {
+        // A rule that has ended since is no longer in force.
+        let policy = match day_of(self.store().now()) {
             Some(today) => policy.on(today),
             None => policy,
         };

@@ -116,7 +116,11 @@ impl Picture {
                 Some(Restored { state: StepState::Done, value: false, yes: true })
             }
             Some(_) => None,
-            None => self.written(gate),
+            // Or it was let through and then not sent.
+            None => self.written(gate).or_else(|| {
+                self.written(call)?;
+                Some(Restored { state: StepState::Done, value: false, yes: true })
+            }),
         }
     }
 
@@ -150,6 +154,11 @@ impl Picture {
         at_gate.or_else(|| self.last.get(&ix).map(|row| (row, true)))
     }
 
+    /// The schedule as it stands.
+    pub(crate) fn schedule(&self, shape: &Arc<Topology>, limits: &Limits) -> Schedule {
+        Schedule::resumed(Arc::clone(shape), limits, |ix| self.standings[ix])
+    }
+
     /// Everything a drive goes on from.
     pub(crate) fn restore(
         &self,
@@ -159,7 +168,7 @@ impl Picture {
         inputs: Object,
         limits: &Limits,
     ) -> Restore {
-        let schedule = Schedule::resumed(Arc::clone(shape), limits, |ix| self.standings[ix]);
+        let schedule = self.schedule(shape, limits);
         let mut values = Values::new(inputs, shape.len());
         let mut errors = HashMap::new();
         let mut claims = HashMap::new();

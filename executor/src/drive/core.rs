@@ -119,6 +119,11 @@ impl Core {
         self.stopped.is_none() && (self.news || !self.to_ask.is_empty())
     }
 
+    /// Nothing is under way, nothing waits for people, and the run is not over: that cannot be.
+    pub(super) fn stands_still(&self) -> bool {
+        self.under_way.is_empty() && !self.has_more() && !self.settled()
+    }
+
     /// All that is left is to lay the run down.
     pub(super) fn settled(&self) -> bool {
         self.under_way.is_empty()
@@ -170,6 +175,7 @@ impl<S: Storage + 'static> Drive<S> {
             self.take(core, report);
         }
         if core.stopped.is_some() {
+            self.stop_all(core);
             return Vec::new();
         }
         if std::mem::take(&mut core.news) {
@@ -183,6 +189,7 @@ impl<S: Storage + 'static> Drive<S> {
             self.commit(core, must);
         }
         if core.stopped.is_some() {
+            self.stop_all(core);
             return Vec::new();
         }
         let starts = std::mem::take(&mut core.starts);

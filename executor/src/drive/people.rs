@@ -115,7 +115,7 @@ impl<S: Storage + 'static> Drive<S> {
             Verdict::Through(_) if !asked_before => return Ok(None),
             Verdict::Through(_) | Verdict::Ask => {}
         }
-        let terms = self.ctx.rules.terms(&self.ctx.plan, call);
+        let terms = self.ctx.rules.terms(&self.ctx.plan, call, &args);
         let timeout = millis(self.timeout_of(ix));
         ask_of_call(&self.ctx.plan, node, ix, call, &args, timeout, terms)
             .map(Some)

@@ -49,6 +49,10 @@ impl<S: Storage + 'static> Drive<S> {
                         Err(error) => break Err(error),
                     }
                 }
+                if core.stands_still() {
+                    core.stop(RunError::Fault("the schedule stands still".to_owned()));
+                    continue;
+                }
                 let until = core.next_alarm();
                 core.asleep_until = Some(until);
                 until

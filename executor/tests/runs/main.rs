@@ -16,6 +16,7 @@ mod stage;
 mod basics;
 mod crash;
 mod failing;
+mod leases;
 mod limits;
 mod people;
 mod size;

@@ -100,6 +100,7 @@ fn events(kind: &Kind, state: StepState, at: NodeIx) -> Vec<Event> {
             Event::Ended(at, How::Failed),
             Event::Ended(at, How::Expired),
             Event::Asked(at),
+            Event::Held(at),
         ],
         (Kind::Call { .. }, Pending) => vec![Event::Yes(at), Event::No(at), Event::Expired(at)],
         (Kind::Call { .. }, Uncertain) => {
@@ -143,6 +144,7 @@ fn note(model: &mut Model, event: Event, schedule: &Schedule) {
             }
             _ => put(model, at, Waiting),
         },
+        Event::Held(at) => put(model, at, Ready),
         Event::Cancel => {}
     }
 }
@@ -192,13 +194,13 @@ fn play(mut tape: Tape) -> Result<(), TestCaseError> {
         }
         budget -= 1;
         let event = possible[tape.pick(possible.len())];
-        if let Event::Again(at) | Event::Asked(at) = event {
+        if let Event::Again(at) | Event::Asked(at) | Event::Held(at) = event {
             *again.entry(at).or_default() += 1;
             if let Kind::Call { gate: Some(gate), .. } = kinds[at.0 as usize] {
                 *again.entry(gate).or_default() += 1;
             }
         }
-        prop_assert!(budget > 0 || matches!(event, Event::Again(_) | Event::Asked(_)));
+        prop_assert!(budget > 0 || matches!(event, Event::Again(_) | Event::Asked(_) | Event::Held(_)));
         if budget < -200 {
             return Ok(());
         }

@@ -6,19 +6,25 @@
 
 mod annotations;
 mod arguments;
+mod calls;
 mod default;
 mod description;
 mod name;
 mod tokens;
 mod words;
 
+pub(crate) use calls::Calls;
+
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::Definition;
 use crate::policy::Policy;
 use crate::template::Template;
+
+use arguments::Answered;
 
 /// What a call does outside. Ordered by strength; `Unknown` counts as destructive.
 #[derive(
@@ -54,7 +60,7 @@ pub struct Classification {
     /// The verdict.
     pub effect: Effect,
     /// Every rule that fired; never empty.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Arc<[Evidence]>,
     /// Two sources contradict each other, for instance a hint `readOnlyHint: true` on `delete_all`. The stronger side counted.
     pub contradiction: bool,
     /// The policy line that would say that it only reads, where only the default speaks.
@@ -97,34 +103,34 @@ pub fn classify(
     args: Option<&Template>,
     policy: &Policy,
 ) -> Classification {
+    let host = policy.reads(server, definition, args);
+    weigh(server, definition, host, signals(server, definition, args, policy))
+}
+
+/// What all layers but the policy's own word say.
+fn signals(server: &str, definition: &Definition, args: Option<&Template>, policy: &Policy) -> Vec<Signal> {
     let arguments = arguments::of_call(definition, args);
     let mut name = name::of_tool(server, &definition.name, arguments.asks_records);
     let mut signals = arguments.signals;
-    if arguments.answered {
-        // A literal has said which of the things that the tool can do this call does; what the tool is as a whole no
-        // longer counts, but a name that says what it does still does.
+    if arguments.answered != Answered::No {
+        // A name that says what is done counts whatever the arguments say.
         name.changes.retain(name::Found::is_certain);
-        signals.extend(name::signals(name));
-    } else {
-        signals.extend(name::signals(name));
-        signals.extend(description::of_definition(definition));
     }
+    signals.extend(name::signals(name));
     let trusted = policy.trusts(server, &definition.name);
-    let hints = annotations::of_definition(definition, trusted);
-    signals.extend(hints.into_iter().filter(|hint| !(arguments.answered && hint.raises)));
-    let host = policy.reads(server, definition, args).map(|evidence| Signal {
-        evidence,
-        raises: false,
-        clears: true,
-    });
-    weigh(server, definition, host, signals)
+    let of_the_whole = description::of_definition(definition)
+        .into_iter()
+        .chain(annotations::of_definition(definition, trusted));
+    let by_literal = arguments.answered == Answered::ByLiteral;
+    signals.extend(of_the_whole.filter(|signal| !(by_literal && signal.raises)));
+    signals
 }
 
 /// The strongest signal wins; the policy's own word stands above all of them.
 fn weigh(
     server: &str,
     definition: &Definition,
-    host: Option<Signal>,
+    host: Option<Evidence>,
     mut signals: Vec<Signal>,
 ) -> Classification {
     let raised = signals.iter().filter(|s| s.raises).map(|s| s.evidence.effect).max();
@@ -143,7 +149,7 @@ fn weigh(
     };
     // Deciding ones first, otherwise in the order of the layers.
     signals.sort_by_key(|signal| signal.evidence.effect != effect);
-    let evidence = host.into_iter().chain(signals).map(|signal| signal.evidence).collect();
+    let evidence = host.into_iter().chain(signals.into_iter().map(|signal| signal.evidence)).collect();
     Classification { effect, evidence, contradiction, silence }
 }
 
