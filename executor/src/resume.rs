@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use plangate_approval::storage::ParkAnswer;
 use plangate_approval::{Lease, RunId, RunState, Storage};
-use plangate_graph::policy::Date;
 use plangate_graph::problem::Problem;
 use plangate_graph::{Author, Catalog, Digest, Plan, Policy, VerifiedPlan};
 

@@ -67,20 +67,19 @@ fn chooses(schema: &Value) -> bool {
     }
 }
 
-/// The arguments that are literals of one piece.
+/// The arguments that are literals of one piece, and the names of the others: which names there are has a say too.
 fn literals(args: &Template) -> Vec<(String, String)> {
-    let scalar = |value: &Value| !matches!(value, Value::List(_) | Value::Object(_));
+    let scalar = |value: &Value| match value {
+        Value::List(_) | Value::Object(_) => String::new(),
+        value => value.to_string(),
+    };
     match args {
-        Template::Lit(Value::Object(members)) => members
-            .iter()
-            .filter(|(_, value)| scalar(value))
-            .map(|(key, value)| (key.to_owned(), value.to_string()))
-            .collect(),
+        Template::Lit(Value::Object(members)) => {
+            members.iter().map(|(key, value)| (key.to_owned(), scalar(value))).collect()
+        }
         Template::Object(members) => members
             .iter()
-            .filter_map(|(key, member)| {
-                Some((key.clone(), member.literal().filter(|v| scalar(v))?.to_string()))
-            })
+            .map(|(key, member)| (key.clone(), member.literal().map(scalar).unwrap_or_default()))
             .collect(),
         _ => Vec::new(),
     }
@@ -104,14 +103,15 @@ mod tests {
     proptest! {
         /// Whatever stood before, a call is what it is alone.
         #[test]
-        fn remembering_changes_no_answer(calls in prop::collection::vec((0..3_usize, 0..6_usize, any::<bool>()), 1..30)) {
+        fn remembering_changes_no_answer(calls in prop::collection::vec((0..3_usize, 0..8_usize, any::<bool>()), 1..30)) {
             let tools = [
                 definition("kv", r#"{"type":"object","properties":{"action":{"enum":["list","get","delete"]},"key":{"type":"string"}}}"#),
                 definition("query", r#"{"type":"object","properties":{"sql":{"type":"string"},"mode":{"oneOf":[{"const":"read"},{"const":"write"}]}}}"#),
                 definition("get_page", r#"{"type":"object","properties":{"page":{"type":"number"}}}"#),
             ];
             let args = ["{}", r#"{"action":"list"}"#, r#"{"action":"delete","key":"a"}"#, r#"{"mode":"read"}"#,
-                r#"{"sql":"DROP TABLE t","mode":"write"}"#, r#"{"action":["list"],"page":1.10}"#];
+                r#"{"sql":"DROP TABLE t","mode":"write"}"#, r#"{"action":["list"],"page":1.10}"#,
+                r#"{"ACTION":["delete"],"action":"list"}"#, r#"{"action":"list","key":["a"]}"#];
             let plain = Policy::default();
             let digest = tools[0].digest("s");
             let reads = Policy::from_toml(&format!(
