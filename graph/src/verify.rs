@@ -123,7 +123,9 @@ impl Plan {
         for (ix, call) in self.calls() {
             let NodeKind::Call { item, judged } = &self.node(ix).kind else { continue };
             let tool = (call.server.as_str(), call.tool.as_str());
-            let Some(now) = *seen.entry(tool).or_insert_with(|| catalog.digest(tool.0, tool.1)) else { continue };
+            let Some(now) = *seen.entry(tool).or_insert_with(|| catalog.digest(tool.0, tool.1)) else {
+                continue;
+            };
             if now != judged.definition && told.insert(tool) {
                 let message = format!(
                     "the tool {}.{} is not the one that `{}` was planned with: its definition was {} and is {}",
@@ -149,8 +151,12 @@ impl Plan {
             let place = Some(*item);
             let name = || format!("`{}` ({}.{})", call.name, call.server, call.tool);
             if now.now.effect > judged.effect {
-                let message =
-                    format!("the plan says that {} is `{}`; it is `{}`", name(), judged.effect, now.now.effect);
+                let message = format!(
+                    "the plan says that {} is `{}`; it is `{}`",
+                    name(),
+                    judged.effect,
+                    now.now.effect
+                );
                 problems.push(Problem::error("V0302", place, message).help(AGAIN));
             }
             if now.asked_now && !judged.asked {
@@ -173,9 +179,10 @@ const AGAIN: &str = "compile the recipe again; a plan is not edited by hand";
 fn is_the_same(plan: &Plan, again: &Plan) -> bool {
     let ends = |plan: &Plan| (plan.len(), plan.edge_count());
     ends(plan) == ends(again)
-        && plan.nodes().zip(again.nodes()).all(|((_, own), (_, made))| {
-            own.id == made.id && same(plan, own, again, made)
-        })
+        && plan
+            .nodes()
+            .zip(again.nodes())
+            .all(|((_, own), (_, made))| own.id == made.id && same(plan, own, again, made))
         && sorted_edges(plan) == sorted_edges(again)
 }
 

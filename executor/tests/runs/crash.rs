@@ -120,7 +120,13 @@ impl Storage for Dying {
     ) -> Result<Row, StoreError> {
         self.verb(|s| s.claim_unasked(lease, row, rule, nonce, step))
     }
-    fn outcome(&self, row: &RowId, nonce: &str, outcome: &Outcome, step: &StepWrite) -> Result<Row, StoreError> {
+    fn outcome(
+        &self,
+        row: &RowId,
+        nonce: &str,
+        outcome: &Outcome,
+        step: &StepWrite,
+    ) -> Result<Row, StoreError> {
         self.verb(|s| s.outcome(row, nonce, outcome, step))
     }
     fn settle(&self, row: &RowId, settled: &Settlement) -> Result<Row, StoreError> {
@@ -190,7 +196,11 @@ fn decide_all(stage: &Stage, rows: &[Row]) {
     }
 }
 
-fn go_on<S: Storage + 'static>(executor: &Executor<S>, stage: &Stage, ended: Ended) -> Result<Ended, RunError> {
+fn go_on<S: Storage + 'static>(
+    executor: &Executor<S>,
+    stage: &Stage,
+    ended: Ended,
+) -> Result<Ended, RunError> {
     let mut ended = ended;
     while let Ended::Parked { run, waiting, .. } = &ended {
         assert!(!waiting.is_empty(), "parked with nothing to decide: {}", states(&ended));
@@ -298,9 +308,8 @@ fn the_embedded_store_carries_a_run_from_one_process_to_the_next() {
     let path = folder.path().join("state.db");
     let stage = Stage::new();
     let open = || Arc::new(SqliteStore::open(&path).unwrap());
-    let executor = |store| {
-        Executor::new(store, stage.host.clone(), Some(stage.echo.clone()), Options::default())
-    };
+    let executor =
+        |store| Executor::new(store, stage.host.clone(), Some(stage.echo.clone()), Options::default());
     let parked = executor(open()).run(&plan(RECIPE), start("{}")).unwrap();
     let run = parked.record().run.clone();
     let mut ended = parked;

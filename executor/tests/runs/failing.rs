@@ -79,9 +79,18 @@ fn a_join_that_cannot_have_enough_fails_by_name() {
 #[test]
 fn checks_skip_and_the_rest_goes_on() {
     for (inbox, expected) in [
-        ("[]", "mail done, check-1/check done, send/gate skipped, send skipped, log/gate pending, log waiting"),
-        ("[1]", "mail done, check-1/check done, send/gate pending, send waiting, log/gate waiting, log waiting"),
-        ("7", "mail done, check-1/check done, send/gate pending, send waiting, log/gate waiting, log waiting"),
+        (
+            "[]",
+            "mail done, check-1/check done, send/gate skipped, send skipped, log/gate pending, log waiting",
+        ),
+        (
+            "[1]",
+            "mail done, check-1/check done, send/gate pending, send waiting, log/gate waiting, log waiting",
+        ),
+        (
+            "7",
+            "mail done, check-1/check done, send/gate pending, send waiting, log/gate waiting, log waiting",
+        ),
     ] {
         let stage = Stage::new().answers("gmail.list", &format!("{{\"messages\":{inbox}}}"));
         let ended = stage.run(
@@ -112,7 +121,11 @@ fn reads_are_tried_again_on_transport_errors_only() {
     let counted = Arc::clone(&tries);
     let stage = Stage::new()
         .on("gmail.list", move |_, _| {
-            if counted.fetch_add(1, Ordering::SeqCst) < 2 { Answer::Transport("reset") } else { Answer::Ok(json("1")) }
+            if counted.fetch_add(1, Ordering::SeqCst) < 2 {
+                Answer::Transport("reset")
+            } else {
+                Answer::Ok(json("1"))
+            }
         })
         .on("cal.list", |_, _| Answer::Transport("reset"))
         .fails("slack.search", "no");
@@ -127,7 +140,11 @@ fn reads_are_tried_again_on_transport_errors_only() {
 fn a_branch_counts_after_its_last_attempt() {
     let tries = Arc::new(AtomicUsize::new(0));
     let stage = Stage::new().on("gmail.list", move |_, _| {
-        if tries.fetch_add(1, Ordering::SeqCst) == 0 { Answer::Transport("reset") } else { Answer::Ok(json("1")) }
+        if tries.fetch_add(1, Ordering::SeqCst) == 0 {
+            Answer::Transport("reset")
+        } else {
+            Answer::Ok(json("1"))
+        }
     });
     let ended = stage.run(
         "together:\n  a: gmail.list {}\n    retry: 1\n  b: cal.list {}\nthen:\n  need: 2 of 2\n  s: tell of {a, b}\n",
@@ -203,7 +220,9 @@ fn an_effect_past_its_deadline_is_uncertain_and_its_late_answer_is_taken() {
 
 #[test]
 fn a_panic_of_a_tool_fails_a_read_and_leaves_an_effect_uncertain() {
-    let stage = Stage::new().on("gmail.list", |_, _| panic!("index out of range")).on("slack.post", |_, _| panic!("oh"));
+    let stage = Stage::new()
+        .on("gmail.list", |_, _| panic!("index out of range"))
+        .on("slack.post", |_, _| panic!("oh"));
     let parked = stage.run("together:\n  a: gmail.list {}\n  p: slack.post {}\n");
     assert_eq!(step(&parked, "a").error.as_deref(), Some("the tool panicked: index out of range"));
     stage.approve(&only(&parked));
@@ -238,7 +257,12 @@ fn inputs_are_checked_before_anything_starts() {
 #[test]
 fn a_plan_with_sentences_and_no_writer_is_refused_before_the_first_call() {
     let stage = Stage::new();
-    let executor = plangate_executor::Executor::new(stage.store.clone(), stage.host.clone(), None, stage.options.clone());
+    let executor = plangate_executor::Executor::new(
+        stage.store.clone(),
+        stage.host.clone(),
+        None,
+        stage.options.clone(),
+    );
     let plan = plan("together:\n  a: gmail.list {}\nthen:\n  s: tell of {a}\n  t: tell of {s}\n");
     let error = executor.run(&plan, start("{}")).unwrap_err();
     assert_eq!(error.to_string(), "no writer is configured, and `s`, `t` are to be written");
@@ -254,7 +278,10 @@ fn a_tool_whose_definition_changed_is_not_called() {
     let ended = stage.run("together:\n  a: gmail.list {}\n  b: cal.list {}\n  p: slack.post {}\n");
     let error = step(&ended, "a").error.clone().unwrap();
     let was = catalog().digest("gmail", "list").unwrap();
-    assert!(error.contains(&was.to_string()) && error.contains(&other.to_string()) && error.contains("compile"), "{error}");
+    assert!(
+        error.contains(&was.to_string()) && error.contains(&other.to_string()) && error.contains("compile"),
+        "{error}"
+    );
     assert!(step(&ended, "b").error.as_ref().unwrap().contains("not there any more"));
     stage.host.redefine("slack.post", Some(other));
     stage.approve(&only(&ended));

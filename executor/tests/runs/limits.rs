@@ -108,7 +108,8 @@ fn the_observer_sees_each_change_in_order() {
     let seen = Arc::new(Seen::default());
     let mut stage = Stage::new().fails("cal.list", "down");
     stage.options.observer = Some(seen.clone());
-    let parked = stage.run("together:\n  a: cal.list {}\nthen:\n  b: fs.read_file {\"a\":\"{a}\"}\n  p: slack.post {}\n");
+    let parked = stage
+        .run("together:\n  a: cal.list {}\nthen:\n  b: fs.read_file {\"a\":\"{a}\"}\n  p: slack.post {}\n");
     let of = |id: &str| -> Vec<_> {
         seen.0.lock().unwrap().iter().filter(|(node, _)| node == id).map(|(_, state)| *state).collect()
     };
@@ -152,7 +153,8 @@ fn no_thread_is_left_when_a_run_returns() {
 #[test]
 fn a_record_is_written_and_read_as_json() {
     let stage = Stage::new().answers("gmail.list", r#"{"n":1.10,"big":12345678901234567890123}"#);
-    let parked = stage.run("together:\n  mail: gmail.list {\"q\":1e2}\nthen:\n  p: slack.post {\"m\":\"{mail.n}\"}\n");
+    let parked =
+        stage.run("together:\n  mail: gmail.list {\"q\":1e2}\nthen:\n  p: slack.post {\"m\":\"{mail.n}\"}\n");
     let record = parked.record();
     let text = record.to_json().unwrap();
     assert_eq!(&serde_json::from_str::<plangate_executor::Record>(&text).unwrap(), record);

@@ -16,7 +16,7 @@ mod stage;
 mod basics;
 mod crash;
 mod failing;
-mod people;
 mod limits;
+mod people;
 mod size;
 mod worked;

@@ -31,7 +31,8 @@ fn siblings_that_only_read_run_while_a_gate_waits() {
 #[test]
 fn rows_answered_one_by_one_are_asked_once_each() {
     let stage = Stage::new();
-    let parked = stage.run("together:\n  a: slack.post {}\n  b: gmail.send {}\nthen:\n  c: jira.create {\"a\":\"{a}\"}\n");
+    let parked = stage
+        .run("together:\n  a: slack.post {}\n  b: gmail.send {}\nthen:\n  c: jira.create {\"a\":\"{a}\"}\n");
     let [a, b] = waiting(&parked).try_into().unwrap();
     stage.approve(&b);
     let parked = stage.resume(&parked);
@@ -255,7 +256,8 @@ fn a_call_that_was_let_through_and_did_not_happen_is_asked_before_it_is_made_aga
 #[test]
 fn a_policy_that_became_stricter_needs_attention_and_starts_nothing() {
     let stage = Stage::new();
-    let plan = plan_with("together:\n  q: gmail.send {}\nthen:\n  a: slack.post {}\n", &catalog(), &allowing());
+    let plan =
+        plan_with("together:\n  q: gmail.send {}\nthen:\n  a: slack.post {}\n", &catalog(), &allowing());
     let parked = stage.executor().run(&plan, start("{}")).unwrap();
     stage.approve(&only(&parked));
     let run = parked.record().run.clone();
@@ -266,7 +268,8 @@ fn a_policy_that_became_stricter_needs_attention_and_starts_nothing() {
     assert_eq!((record.state, record.reason.as_ref()), (RunState::Attention, Some(reason)));
     assert!(stage.host.sent.lock().unwrap().is_empty());
     // With the policy it was stored with, it goes on.
-    let ended = stage.executor().resume(&run, Some(Present { catalog: catalog(), policy: allowing() })).unwrap();
+    let ended =
+        stage.executor().resume(&run, Some(Present { catalog: catalog(), policy: allowing() })).unwrap();
     assert_eq!(done(&ended).state, RunState::Done);
 }
 
@@ -336,7 +339,9 @@ fn a_cancelled_read_that_does_not_stop_is_left_behind() {
     let executor = Arc::new(stage.executor());
     let driver = {
         let executor = Arc::clone(&executor);
-        std::thread::spawn(move || executor.run(&plan("together:\n  a: gmail.list {}\n"), start("{}")).unwrap())
+        std::thread::spawn(move || {
+            executor.run(&plan("together:\n  a: gmail.list {}\n"), start("{}")).unwrap()
+        })
     };
     there.recv().unwrap();
     executor.cancel(&stage.store_runs()[0].id, &person("bob"), None).unwrap();
@@ -372,7 +377,9 @@ fn a_late_result_is_late_for_the_join_that_went_on() {
     let list = join(&parked).list.unwrap();
     assert_eq!(list[2].missing.as_deref(), Some("it waits for people"));
     assert_eq!(join(&parked).late, Vec::<String>::new());
-    assert!(step(&parked, "note").result.as_ref().unwrap().text().unwrap().contains("c: it waits for people"));
+    assert!(
+        step(&parked, "note").result.as_ref().unwrap().text().unwrap().contains("c: it waits for people")
+    );
     stage.approve(&only(&parked));
     let ended = stage.resume(&parked);
     assert_eq!(done(&ended).state, RunState::Done);

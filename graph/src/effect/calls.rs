@@ -78,7 +78,9 @@ fn literals(args: &Template) -> Vec<(String, String)> {
             .collect(),
         Template::Object(members) => members
             .iter()
-            .filter_map(|(key, member)| Some((key.clone(), member.literal().filter(|v| scalar(v))?.to_string())))
+            .filter_map(|(key, member)| {
+                Some((key.clone(), member.literal().filter(|v| scalar(v))?.to_string()))
+            })
             .collect(),
         _ => Vec::new(),
     }

@@ -175,7 +175,8 @@ impl Reading {
                     settings: settings(n.settings),
                     without_asking: n.without_asking,
                 };
-                let judged = Judged { definition, effect: n.effect, asked: n.asked, evidence: n.evidence.into() };
+                let judged =
+                    Judged { definition, effect: n.effect, asked: n.asked, evidence: n.evidence.into() };
                 Node { id: n.id, kind: NodeKind::Call { item: add(n.place, Body::Call(call)), judged } }
             }
             wire::Node::Write(n) => {
