@@ -6,8 +6,8 @@ use plangate_graph::policy::Terms;
 use crate::outcome::Outcome;
 use crate::permit::{Permit, PermittedCall};
 use crate::random;
-use crate::row::{Claim, Decision, NewRow, Row, RowCall, RowId, RowState};
-use crate::run::{LEASE_MS, Lease, StepWrite};
+use crate::row::{Claim, Decision, Edit, NewRow, Row, RowCall, RowId, RowState};
+use crate::run::{LEASE_MS, Lease, RunId, StepWrite};
 use crate::storage::{Settlement, Storage, StoreError};
 
 /// Decisions and claims over a store.
@@ -66,6 +66,13 @@ impl<S: Storage> Approvals<S> {
         self.store.decide(decision)
     }
 
+    /// Puts other arguments in the place of those that were asked; see [`Storage::edit`]. `row` is the row as it was
+    /// shown. Schema and policy are the caller's to ask first: `plangate_executor::edit` does both.
+    pub fn edit(&self, row: &Row, edit: &Edit) -> Result<Row, StoreError> {
+        let node = row.call.as_ref().map_or(&row.node, |call| &call.node);
+        self.store.edit(edit, &key(&self.store.id()?, &row.run, node, &Digest::of(&edit.args)))
+    }
+
     /// Takes an approved row to make its call: the last thing before the call. `row` is what the driver holds to be
     /// approved, `definition` the digest of the tool's definition as it is now, `step` the call's step as running.
     ///
@@ -121,7 +128,7 @@ impl<S: Storage> Approvals<S> {
             reason: ask.reason.clone(),
             policy: ask.policy,
             terms: ask.terms.clone(),
-            key: key(&self.store.id()?, lease, node, &digest),
+            key: key(&self.store.id()?, &lease.run, node, &digest),
         })
     }
 
@@ -159,8 +166,8 @@ impl<S: Storage> Approvals<S> {
 }
 
 /// Idempotency key of a call: the same for each time that this node is asked about these bytes.
-fn key(store: &str, lease: &Lease, node: &str, digest: &Digest) -> String {
-    let parts = [store.as_bytes(), lease.run.0.as_bytes(), node.as_bytes(), digest.as_bytes()];
+fn key(store: &str, run: &RunId, node: &str, digest: &Digest) -> String {
+    let parts = [store.as_bytes(), run.0.as_bytes(), node.as_bytes(), digest.as_bytes()];
     let key = Digest::of_parts(parts).to_string();
     key.trim_start_matches("sha256:").to_owned()
 }

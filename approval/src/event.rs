@@ -20,6 +20,8 @@ pub enum Kind {
     Leased,
     /// A row was put.
     Asked,
+    /// A person put other arguments in the place of those that were asked.
+    Edited,
     /// A vote that decided nothing yet.
     Voted,
     /// The vote that made a row approved.
@@ -59,6 +61,7 @@ impl Kind {
             Kind::Started => "started",
             Kind::Leased => "leased",
             Kind::Asked => "asked",
+            Kind::Edited => "edited",
             Kind::Voted => "voted",
             Kind::Approved => "approved",
             Kind::Answered => "answered",

@@ -90,7 +90,7 @@ pub use clock::{Clock, SystemClock, Time};
 pub use memory::MemoryStore;
 pub use outcome::Outcome;
 pub use permit::Permit;
-pub use row::{Claim, Decision, NewRow, Person, Row, RowId, RowState};
+pub use row::{Claim, Decision, Edit, Edited, NewRow, Person, Row, RowId, RowState};
 pub use run::{Holder, Lease, NewRun, Run, RunId, RunState, StepState, StepWrite};
 pub use sqlite::SqliteStore;
 pub use storage::{Fault, Storage, StoreError};

@@ -107,8 +107,8 @@ pub struct Row {
     pub call: Option<RowCall>,
     /// What a voter must have seen.
     pub digest: Digest,
-    /// The digest before an edit.
-    pub edited_from: Option<Digest>,
+    /// What edits replaced, from what was asked on.
+    pub edits: Vec<Edited>,
     /// The question, with its values.
     pub question: Option<String>,
     /// Why it is asked.
@@ -160,10 +160,30 @@ pub struct Vote {
     pub yes: bool,
     /// The digest that the person saw.
     pub digest: Digest,
+    /// How many edits stood before it. A later edit voids it, also one that brings the same bytes back.
+    #[serde(default)]
+    pub edits: u32,
     /// When.
     pub at: Time,
     /// What the person said with it.
     pub reason: Option<String>,
+}
+
+/// What an edit replaced. The row holds the bytes that count now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edited {
+    /// Digest of the bytes before.
+    pub digest: Digest,
+    /// The bytes before.
+    pub args: Vec<u8>,
+    /// The idempotency key before.
+    pub key: String,
+    /// Who edited; counts as requester of what came of it.
+    pub by: Person,
+    /// When.
+    pub at: Time,
+    /// What the person said with it.
+    pub note: Option<String>,
 }
 
 /// A person's word on what happened.
@@ -224,6 +244,37 @@ pub struct Decision {
     pub yes: bool,
     /// What the person says with it.
     pub reason: Option<String>,
+}
+
+/// Other arguments for a pending call. Whoever makes one has held them against schema and policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The row.
+    pub row: RowId,
+    /// The digest that the person saw.
+    pub seen: Digest,
+    /// Who.
+    pub by: Person,
+    /// Canonical argument bytes from now on.
+    pub args: Vec<u8>,
+    /// Why the call is asked with these.
+    pub reason: Vec<String>,
+    /// What it needs to be decided with these. The row expires no later than before.
+    pub terms: Terms,
+    /// What the person says with it.
+    pub note: Option<String>,
+}
+
+impl Row {
+    /// The digest of what was asked, if it was edited since.
+    pub fn edited_from(&self) -> Option<Digest> {
+        self.edits.first().map(|edit| edit.digest)
+    }
+
+    /// Whether a vote is about the bytes as they are now. Votes before an edit are kept, and void.
+    pub fn counts(&self, vote: &Vote) -> bool {
+        vote.digest == self.digest && usize::try_from(vote.edits) == Ok(self.edits.len())
+    }
 }
 
 impl RowState {

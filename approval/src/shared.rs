@@ -6,7 +6,7 @@ use plangate_graph::Digest;
 
 use crate::clock::{Clock, Time};
 use crate::outcome::Outcome;
-use crate::row::{Decision, NewRow, Person, Row, RowId};
+use crate::row::{Decision, Edit, NewRow, Person, Row, RowId};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
 use crate::storage::{Event, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
 
@@ -65,6 +65,10 @@ impl<S: Storage + ?Sized> Storage for Arc<S> {
 
     fn decide(&self, decision: &Decision) -> Result<Row, StoreError> {
         (**self).decide(decision)
+    }
+
+    fn edit(&self, edit: &Edit, key: &str) -> Result<Row, StoreError> {
+        (**self).edit(edit, key)
     }
 
     fn claim(

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock, Time};
 use crate::outcome::Outcome;
-use crate::row::{Decision, NewRow, Row, RowId, RowState, Settled};
+use crate::row::{Decision, Edit, NewRow, Row, RowId, RowState, Settled};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
 
 /// What a store author writes: verbs, each one atomic compare-and-set that returns the state that won.
@@ -67,6 +67,11 @@ pub trait Storage: Send + Sync {
     /// One person's vote; raises the run's `wake`. Refusals in this order: not found, decided, cancelled, expired,
     /// changed, not allowed. The same person's yes again changes nothing.
     fn decide(&self, decision: &Decision) -> Result<Row, StoreError>;
+    /// Puts other arguments in the place of those that a pending row was asked with; raises the run's `wake`. The caller
+    /// has held them against schema and policy; `key` is the idempotency key for them. Refusals as for `decide`. Earlier
+    /// votes are void and kept, the bytes before are kept, and the row expires no later than before. The same edit again
+    /// changes nothing.
+    fn edit(&self, edit: &Edit, key: &str) -> Result<Row, StoreError>;
     /// Takes an approved row to make its call, and its step to `running`. The last thing before the call. It compares
     /// the digest with the stored one and with the bytes themselves, the definition, the votes, and the lease. The same
     /// nonce again is the same claim, in whatever state it is by then: look at the state.

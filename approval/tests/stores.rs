@@ -120,6 +120,11 @@ on_every_store! {
         nobody_is_no_person
         a_question_is_answered
         refusals_come_in_order;
+    edits:
+        an_edit_keeps_both_bytes
+        an_edit_voids_votes
+        editing_is_a_right_of_its_own
+        an_edit_never_extends;
     claims:
         a_claim_is_a_permit_for_the_stored_call
         only_an_approved_row_is_claimed

@@ -9,19 +9,30 @@ use plangate_graph::Author;
 use crate::exit::TABLE;
 use crate::output::Colour;
 
+/// Heading of the options that every command has.
+const EVERYWHERE: &str = "Everywhere";
+
 /// Compiles recipes to plans, shows what they will do, runs what is independent at once, and stops at everything that
 /// changes something outside.
 #[derive(Debug, Parser)]
 #[command(name = "plangate", version, after_help = TABLE, disable_help_subcommand = true, max_term_width = 100)]
 pub(crate) struct Cli {
     /// Work in this folder: its plangate.toml, its .mcp.json, its store
-    #[arg(short = 'C', long = "project", value_name = "DIR", global = true)]
+    #[arg(short = 'C', long = "project", value_name = "DIR", global = true, help_heading = EVERYWHERE)]
     pub(crate) project: Option<PathBuf>,
     /// Results as JSON on standard output, errors as JSON on standard error
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub(crate) json: bool,
-    /// When to colour
-    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, hide_possible_values = true)]
+    /// When to colour: auto, always or never
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        global = true,
+        hide_possible_values = true,
+        hide_default_value = true,
+        help_heading = EVERYWHERE
+    )]
     pub(crate) color: Colour,
     /// What to do.
     #[command(subcommand)]

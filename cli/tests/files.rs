@@ -151,3 +151,20 @@ fn a_reader_who_goes_away_ends_it_quietly() {
     assert_eq!(ended.status.code(), Some(0));
     assert_eq!(String::from_utf8(ended.stderr).unwrap(), "");
 }
+
+#[test]
+fn the_documentation_has_every_command_and_every_status() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cli.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let help = Place::new().run(&["--help"]).ended(0).out;
+    let (_, rest) = help.split_once("Commands:\n").unwrap();
+    let (commands, rest) = rest.split_once("\n\n").unwrap();
+    let mut names = commands.lines().filter_map(|line| line.split_whitespace().next());
+    assert!(
+        names.all(|name| page.contains(&format!("`{name}")) || page.contains(&format!("plangate {name}")))
+    );
+    let (_, statuses) = rest.split_once("Exit status:\n").unwrap();
+    for status in statuses.lines().filter_map(|line| line.split_whitespace().next()) {
+        assert!(page.contains(&format!("| {status} |")), "{status} is not documented");
+    }
+}

@@ -27,7 +27,7 @@ use crate::journal::Watch;
 use crate::options::Options;
 use crate::pool::{Job, Pool};
 use crate::schedule::Topology;
-use crate::shared::Shared;
+
 use crate::tools::{ReadError, Tools, Writer};
 use crate::values::Names;
 
@@ -38,7 +38,7 @@ pub(crate) use steward::Laid;
 /// What does not change in a drive.
 pub(crate) struct Context<S> {
     pub(crate) store: Arc<S>,
-    pub(crate) approvals: Approvals<Shared<S>>,
+    pub(crate) approvals: Approvals<Arc<S>>,
     pub(crate) tools: Arc<dyn Tools>,
     pub(crate) writer: Option<Arc<dyn Writer>>,
     pub(crate) options: Options,
@@ -72,7 +72,7 @@ pub(crate) enum Report {
     /// The store refused the claim.
     Refused { ix: NodeIx, attempt: u64, at: u64, error: StoreError },
     /// What came of a claimed call is stored.
-    Outcome { ix: NodeIx, attempt: u64, at: u64, row: Box<Row> },
+    Outcome { ix: NodeIx, attempt: u64, row: Box<Row> },
     /// What came of a claimed call could not be stored.
     Unstored { ix: NodeIx, attempt: u64, error: StoreError },
     /// A fault of this crate.

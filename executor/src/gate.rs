@@ -57,12 +57,12 @@ impl Rules {
         }
     }
 
-    /// What a row of this call needs to be decided: the stricter of both policies, field by field.
-    pub(crate) fn terms(&self, plan: &VerifiedPlan, call: &Call) -> Terms {
-        let terms = plan.policy().terms(&call.server, &call.tool);
+    /// What a row of this call needs to be decided, with its final arguments: the stricter of both policies, field by field.
+    pub(crate) fn terms(&self, plan: &VerifiedPlan, call: &Call, args: &Value) -> Terms {
+        let terms = |policy: &Policy| policy.terms_of(&call.server, &call.tool, Some(args));
         match &self.present {
-            Some(present) => stricter(terms, present.terms(&call.server, &call.tool)),
-            None => terms,
+            Some(present) => stricter(terms(plan.policy()), terms(present)),
+            None => terms(plan.policy()),
         }
     }
 }

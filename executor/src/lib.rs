@@ -15,6 +15,7 @@ pub mod simulate;
 pub mod tools;
 
 mod check;
+mod day;
 mod drive;
 mod error;
 mod executor;
@@ -26,7 +27,6 @@ mod options;
 mod pool;
 pub mod record;
 mod resume;
-mod shared;
 mod stored;
 mod values;
 

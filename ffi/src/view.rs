@@ -123,7 +123,7 @@ fn view(row: &Row) -> RowView<'_> {
             timeout_ms: call.timeout_ms,
         }),
         digest: row.digest.to_string(),
-        edited_from: row.edited_from.map(|digest| digest.to_string()),
+        edited_from: row.edited_from().map(|digest| digest.to_string()),
         reason: &row.reason,
         terms: &row.terms,
         created: row.created,

@@ -79,6 +79,9 @@ fn verbs_of_reading() {
         ("reverse_geocode", Read),
         ("hgetall", Read),
         ("convert_currency", Read),
+        ("multiply", Read),
+        ("current_time", Read),
+        ("exchange_rate", Read),
         ("is_valid_iban", Read),
         ("file_exists", Read),
     ]);
@@ -88,6 +91,9 @@ fn verbs_of_reading() {
 fn verbs_last_and_dotted() {
     names(&[
         ("users_list", Read),
+        ("deploy_plan_get", Read),
+        ("deploy_and_get", Destructive),
+        ("update_get_status", Write),
         ("message_list", Read),
         ("issue_read", Read),
         ("web_search", Read),
@@ -312,6 +318,10 @@ fn a_closed_list_that_only_reads_clears_whatever_is_chosen() {
     let schema = r#"{"properties":{"action":{"enum":["get","list","list_mine"]}}}"#;
     assert_eq!(of(&tool("repo_branch", "", schema, "null")).effect, Read);
     assert_eq!(of(&tool("run", "", schema, "null")).effect, Read);
+    // What the server says of the tool still counts.
+    assert_eq!(of(&tool("repo_branch", "Deletes branches", schema, "null")).effect, Destructive);
+    assert_eq!(of(&tool("repo_branch", "", schema, r#"{"readOnlyHint":false}"#)).effect, Write);
+    assert_eq!(of(&tool("delete_branch", "", schema, "null")).effect, Destructive);
     let one_writes = r#"{"properties":{"action":{"enum":["get","list","reorder"]}}}"#;
     assert_eq!(of(&tool("backlog", "", one_writes, "null")).effect, Write);
     let by_reference =

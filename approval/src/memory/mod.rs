@@ -9,7 +9,7 @@ use plangate_graph::Digest;
 use crate::clock::{Clock, SystemClock, Time};
 use crate::outcome::Outcome;
 use crate::random;
-use crate::row::{Decision, GRACE_MS, NewRow, Person, Row, RowId};
+use crate::row::{Decision, Edit, GRACE_MS, NewRow, Person, Row, RowId};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
 use crate::storage::{Event, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
 use crate::verbs::{self, RowsOf, Tables as _};
@@ -117,6 +117,10 @@ impl Storage for MemoryStore {
 
     fn decide(&self, decision: &Decision) -> Result<Row, StoreError> {
         verbs::row::decide(&mut self.lock(), decision)?
+    }
+
+    fn edit(&self, edit: &Edit, key: &str) -> Result<Row, StoreError> {
+        verbs::row::edit(&mut self.lock(), edit, key)?
     }
 
     fn claim(

@@ -7,7 +7,7 @@ use plangate_graph::Digest;
 
 use crate::clock::Time;
 use crate::event::What;
-use crate::row::{RowId, Vote};
+use crate::row::{Edited, RowId, Vote};
 use crate::run::{Holder, NewRun, Run, RunId, StepState, StepWrite};
 use crate::state::{RunHead, Stored, Tenure};
 use crate::storage::{Event, StoreError};
@@ -192,6 +192,11 @@ impl Tables for Locked<'_> {
 
     /// Votes stand in the row.
     fn keep_vote(&mut self, _: &RowId, _: &Vote) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Edits stand in the row.
+    fn save_edit(&mut self, _: &Stored, _: &Edited) -> Result<(), StoreError> {
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 //! alone. What is damaged is an error, never an empty queue.
 
 mod columns;
+mod edits;
 mod fault;
 mod holders;
 mod log;
@@ -24,7 +25,7 @@ use rusqlite::Connection;
 
 use crate::clock::{Clock, SystemClock, Time};
 use crate::outcome::Outcome;
-use crate::row::{Decision, GRACE_MS, NewRow, Person, Row, RowId};
+use crate::row::{Decision, Edit, GRACE_MS, NewRow, Person, Row, RowId};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
 use crate::storage::{Event, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
 use crate::verbs::{self, RowsOf, Tables as _, Verb};
@@ -201,6 +202,10 @@ impl Storage for SqliteStore {
 
     fn decide(&self, decision: &Decision) -> Result<Row, StoreError> {
         self.write(|t| verbs::row::decide(t, decision))
+    }
+
+    fn edit(&self, edit: &Edit, key: &str) -> Result<Row, StoreError> {
+        self.write(|t| verbs::row::edit(t, edit, key))
     }
 
     fn claim(

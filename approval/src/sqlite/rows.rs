@@ -5,6 +5,7 @@ use rusqlite::types::ToSql;
 use rusqlite::{Connection, params};
 
 use super::columns::{Columns, json, number};
+use super::edits;
 use super::fault::Sql;
 use super::runs::{one, tenure};
 use super::votes::{with_all_votes, with_votes};
@@ -15,7 +16,7 @@ use crate::state::{Claimer, Stored, Tenure};
 use crate::verbs::{OpenStates, RowsOf};
 
 pub(super) const SELECT: &str = "SELECT a.id, a.run, a.node, a.ask, a.digest, a.call, a.server, a.origin, a.tool, a.definition,
-    a.timeout_ms, a.args, a.question, a.reason, a.policy, a.deadline_ms, a.quorum, a.roles, a.verified_only, a.requester_may, a.may_edit, a.key, a.edited_from, a.edited_by, run.plan, a.state,
+    a.timeout_ms, a.args, a.question, a.reason, a.policy, a.deadline_ms, a.quorum, a.roles, a.verified_only, a.requester_may, a.may_edit, a.key, a.edits, run.plan, a.state,
     a.created, a.expires, a.decided_at, a.usable_until, a.decided_by, a.decision_reason, a.claim, a.claim_holder,
     a.claim_fence, a.call_open, a.claimed_at, a.call_deadline, a.outcome, a.ended_at, a.settled,
     run.fence, run.holder, run.lease_until
@@ -83,11 +84,11 @@ pub(super) fn add(db: &Connection, stored: &Stored) -> Result<(), Sql> {
     let call = row.call.as_ref();
     db.prepare_cached(
         "INSERT INTO approval (id, run, node, ask, digest, call, server, origin, tool, definition, timeout_ms, args,
-           question, reason, policy, deadline_ms, quorum, roles, verified_only, requester_may, may_edit, key, edited_from, edited_by, state, created, expires, decided_at,
+           question, reason, policy, deadline_ms, quorum, roles, verified_only, requester_may, may_edit, key, edits, state, created, expires, decided_at,
            usable_until, decided_by, decision_reason, claim, claim_holder, claim_fence, call_open, claimed_at,
            call_deadline)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-           ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37)",
+           ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36)",
     )?
     .execute(params![
         row.id.0,
@@ -112,8 +113,7 @@ pub(super) fn add(db: &Connection, stored: &Stored) -> Result<(), Sql> {
         row.terms.requester_may_decide,
         row.terms.may_edit.as_ref().map(json).transpose()?,
         row.key,
-        row.edited_from.as_ref().map(plangate_graph::Digest::as_bytes),
-        stored.edited_by.as_ref().map(json).transpose()?,
+        edits::count(row.edits.len()),
         row.state.as_str(),
         row.created.0,
         row.expires.0,
@@ -166,18 +166,22 @@ fn select(db: &Connection, which: &str, bind: &[&dyn ToSql]) -> Result<Vec<(Stor
     let mut found = find.query(bind)?;
     let mut rows = Vec::new();
     while let Some(row) = found.next()? {
-        rows.push(stored_of(row)?);
+        let (mut stored, tenure, edits) = stored_of(row)?;
+        if edits > 0 {
+            stored.row.edits = edits::of(db, &stored.row.id, edits)?;
+        }
+        rows.push((stored, tenure));
     }
     Ok(rows)
 }
 
-fn stored_of(row: &rusqlite::Row<'_>) -> Result<(Stored, Tenure), Sql> {
+fn stored_of(row: &rusqlite::Row<'_>) -> Result<(Stored, Tenure, i64), Sql> {
     let mut c = Columns::of(row);
     let (id, run, node, ask, digest) =
         (RowId(c.take()?), RunId(c.take()?), c.take()?, c.count()?, c.digest()?);
     let call = call_of(&mut c)?;
     let (question, reason, policy, terms) = (c.take()?, c.json()?, c.digest()?, terms_of(&mut c)?);
-    let (key, edited_from, edited_by) = (c.take()?, c.digest_or_none()?, c.json_or_none()?);
+    let (key, edits) = (c.take()?, c.take::<i64>()?);
     let (plan, state) = (c.digest()?, c.known(RowState::named)?);
     let (created, expires, decided_at, usable_until): (Time, Time, _, _) =
         (c.time()?, c.time()?, c.time_or_none()?, c.time_or_none()?);
@@ -198,7 +202,7 @@ fn stored_of(row: &rusqlite::Row<'_>) -> Result<(Stored, Tenure), Sql> {
         ask,
         call,
         digest,
-        edited_from,
+        edits: Vec::new(),
         question,
         reason,
         policy,
@@ -221,7 +225,7 @@ fn stored_of(row: &rusqlite::Row<'_>) -> Result<(Stored, Tenure), Sql> {
         settled,
     };
     whole(&c, &row, claimer.as_ref())?;
-    Ok((Stored { row, claimer, edited_by }, tenure))
+    Ok((Stored { row, claimer }, tenure, edits))
 }
 
 /// The columns `call, server, origin, tool, definition, timeout_ms, args`: all of them, or none.

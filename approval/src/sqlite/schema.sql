@@ -65,8 +65,7 @@ CREATE TABLE approval (
   requester_may   INTEGER NOT NULL CHECK (requester_may IN (0, 1)),
   may_edit        TEXT,
   key             TEXT NOT NULL,
-  edited_from     BLOB CHECK (length(edited_from) = 32),
-  edited_by       TEXT,
+  edits           INTEGER NOT NULL CHECK (edits >= 0),
   state           TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'claimed', 'succeeded', 'failed', 'uncertain',
                     'happened', 'did_not', 'answered', 'rejected', 'cancelled', 'expired')),
   created         INTEGER NOT NULL,
@@ -104,7 +103,21 @@ CREATE TABLE vote (
   yes      INTEGER NOT NULL CHECK (yes IN (0, 1)),
   at       INTEGER NOT NULL,
   reason   TEXT,
-  PRIMARY KEY (approval, digest, issuer, subject)
+  edits    INTEGER NOT NULL CHECK (edits >= 0),
+  PRIMARY KEY (approval, edits, issuer, subject)
+) STRICT, WITHOUT ROWID;
+
+-- What edits replaced, in order from 0; the row holds what counts now.
+CREATE TABLE edit (
+  approval TEXT NOT NULL REFERENCES approval (id),
+  number   INTEGER NOT NULL,
+  digest   BLOB NOT NULL CHECK (length(digest) = 32),
+  args     BLOB NOT NULL,
+  key      TEXT NOT NULL,
+  by       TEXT NOT NULL,
+  at       INTEGER NOT NULL,
+  note     TEXT,
+  PRIMARY KEY (approval, number)
 ) STRICT, WITHOUT ROWID;
 
 -- Append-only: each with the hash of the one before in its own.

@@ -7,10 +7,10 @@ use rusqlite::Connection;
 
 use super::fault::Sql;
 use super::holders::Holders;
-use super::{log, rows, runs, votes};
+use super::{edits, log, rows, runs, votes};
 use crate::clock::Time;
 use crate::event::What;
-use crate::row::{RowId, Vote};
+use crate::row::{Edited, RowId, Vote};
 use crate::run::{Holder, NewRun, Run, RunId, StepState, StepWrite};
 use crate::state::{RunHead, Stored, Tenure};
 use crate::storage::{Event, StoreError};
@@ -134,6 +134,10 @@ impl Tables for Locked<'_> {
 
     fn keep_vote(&mut self, row: &RowId, vote: &Vote) -> Result<(), StoreError> {
         self.told(votes::keep_vote(self.db, row, vote))
+    }
+
+    fn save_edit(&mut self, row: &Stored, edited: &Edited) -> Result<(), StoreError> {
+        self.told(edits::save(self.db, row, edited))
     }
 
     fn append(&mut self, what: &What) -> Result<(), StoreError> {

@@ -12,14 +12,15 @@ use crate::row::{Person, RowId, Vote};
 use crate::state::{Stored, Tenure};
 use crate::verbs::RowsOf;
 
-const VOTES: &str = "SELECT approval, issuer, subject, roles, verified, yes, digest, at, reason FROM vote";
+const VOTES: &str =
+    "SELECT approval, issuer, subject, roles, verified, yes, digest, edits, at, reason FROM vote";
 const IN_ORDER: &str = "ORDER BY at, issuer, subject";
 
 pub(super) fn keep_vote(db: &Connection, row: &RowId, vote: &Vote) -> Result<(), Sql> {
     db.prepare_cached(
-        "INSERT INTO vote (approval, digest, issuer, subject, roles, verified, yes, at, reason)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-         ON CONFLICT (approval, digest, issuer, subject) DO UPDATE SET roles = excluded.roles,
+        "INSERT INTO vote (approval, digest, issuer, subject, roles, verified, yes, at, reason, edits)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+         ON CONFLICT (approval, edits, issuer, subject) DO UPDATE SET roles = excluded.roles,
            verified = excluded.verified, yes = excluded.yes, at = excluded.at, reason = excluded.reason",
     )?
     .execute(params![
@@ -32,6 +33,7 @@ pub(super) fn keep_vote(db: &Connection, row: &RowId, vote: &Vote) -> Result<(),
         vote.yes,
         vote.at.0,
         vote.reason,
+        vote.edits,
     ])?;
     Ok(())
 }
@@ -83,5 +85,15 @@ fn vote_of(row: &rusqlite::Row<'_>) -> Result<(String, Vote), Sql> {
     let mut c = Columns::of(row);
     let of = c.take()?;
     let by = Person { issuer: c.take()?, subject: c.take()?, roles: c.json()?, verified: c.yes_no()? };
-    Ok((of, Vote { by, yes: c.yes_no()?, digest: c.digest()?, at: c.time()?, reason: c.take()? }))
+    Ok((
+        of,
+        Vote {
+            by,
+            yes: c.yes_no()?,
+            digest: c.digest()?,
+            edits: c.count()?,
+            at: c.time()?,
+            reason: c.take()?,
+        },
+    ))
 }

@@ -130,15 +130,20 @@ fn may_follow(
 
 /// Refuses other bytes, another tool or other words than those of the row that stands.
 fn same_question(new: &NewRow, row: &Row) -> Result<(), StoreError> {
-    if new.digest != row.digest {
-        return Err(StoreError::Changed { stored: row.digest, seen: new.digest });
+    let asked = row.edited_from().unwrap_or(row.digest);
+    if new.digest != asked {
+        return Err(StoreError::Changed { stored: asked, seen: new.digest });
     }
     if let (Some(new), Some(old)) = (&new.call, &row.call)
         && new.definition != old.definition
     {
         return Err(StoreError::Changed { stored: old.definition, seen: new.definition });
     }
-    if new.call == row.call && new.question == row.question {
+    let mut call = row.call.clone();
+    if let (Some(call), Some(first)) = (&mut call, row.edits.first()) {
+        call.args.clone_from(&first.args);
+    }
+    if new.call == call && new.question == row.question {
         return Ok(());
     }
     Err(StoreError::NotAllowed(format!("{} was asked about another call", row.node)))
@@ -155,7 +160,7 @@ fn fresh(new: &NewRow, run: &RunHead, now: Time) -> Result<Stored, StoreError> {
         ask: new.ask,
         call: new.call.clone(),
         digest: new.digest,
-        edited_from: None,
+        edits: Vec::new(),
         question: new.question.clone(),
         reason: new.reason.clone(),
         policy: new.policy,
@@ -178,5 +183,5 @@ fn fresh(new: &NewRow, run: &RunHead, now: Time) -> Result<Stored, StoreError> {
         settled: None,
     };
     super::same_bytes(&row, new.digest)?;
-    Ok(Stored { row, claimer: None, edited_by: None })
+    Ok(Stored { row, claimer: None })
 }

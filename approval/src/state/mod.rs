@@ -12,6 +12,7 @@
 
 mod ask;
 mod claim;
+mod edit;
 mod ending;
 mod lease;
 mod people;
@@ -20,6 +21,7 @@ mod vote;
 
 pub use ask::{Asked, Earlier, Waived, ask, born_claimed};
 pub use claim::{ClaimOf, claim};
+pub use edit::edit;
 pub use ending::{cancel, outcome};
 pub use lease::{Taken, hold, lease_of, mark_cancelled, may_start, release, start, take};
 pub use settle::settle;
@@ -29,7 +31,7 @@ use plangate_graph::Digest;
 
 use crate::clock::Time;
 use crate::event::{Kind, What};
-use crate::row::{Person, Row, RowState, SKEW_MS, Vote};
+use crate::row::{Edited, Person, Row, RowState, SKEW_MS, Vote};
 use crate::run::{Holder, RunId, RunState, StepState};
 use crate::storage::StoreError;
 
@@ -40,8 +42,6 @@ pub struct Stored {
     pub row: Row,
     /// Who claimed it.
     pub claimer: Option<Claimer>,
-    /// Who edited its arguments; counts as requester of them.
-    pub edited_by: Option<Person>,
 }
 
 /// Who claimed a row, and whether the call may still be under way.
@@ -109,6 +109,8 @@ pub struct Change {
     pub next: Stored,
     /// A vote to be kept; it stands in `next` too.
     pub vote: Option<Vote>,
+    /// What an edit replaced, to be kept; it stands in `next` too.
+    pub edited: Option<Edited>,
     /// The step of the call, where the row decides it.
     pub step: Option<StepState>,
     /// What the log says.
@@ -135,7 +137,7 @@ impl From<StoreError> for Refusal {
 impl Change {
     /// Nothing is written.
     pub fn nothing(stored: &Stored) -> Change {
-        Change { next: stored.clone(), vote: None, step: None, events: Vec::new(), wake: false }
+        Change { next: stored.clone(), vote: None, edited: None, step: None, events: Vec::new(), wake: false }
     }
 
     /// Whether there is nothing to write.
@@ -144,7 +146,7 @@ impl Change {
     }
 
     fn new(next: Stored, event: What) -> Change {
-        Change { next, vote: None, step: None, events: vec![event], wake: false }
+        Change { next, vote: None, edited: None, step: None, events: vec![event], wake: false }
     }
 
     fn waking(self) -> Change {

@@ -21,7 +21,7 @@ pub(super) fn may_vote(stored: &Stored, run: &RunHead, person: &Person) -> Resul
         if person.is(&run.requester) {
             return refuse("whoever started the run may not decide this");
         }
-        if stored.edited_by.as_ref().is_some_and(|editor| person.is(editor)) {
+        if stored.row.edits.iter().any(|edit| person.is(&edit.by)) {
             return refuse("whoever edited the call may not decide it");
         }
     }
@@ -45,11 +45,26 @@ pub(super) fn may_speak(terms: &Terms, person: &Person) -> Result<(), StoreError
     Ok(())
 }
 
+/// Whether this person may edit the call: a right of its own, for verified people with one of the roles that policy names.
+pub(super) fn may_edit(terms: &Terms, person: &Person) -> Result<(), StoreError> {
+    let Some(roles) = &terms.may_edit else { return refuse("policy lets nobody edit this call") };
+    if person.issuer.is_empty() || person.subject.is_empty() {
+        return refuse("an edit needs a person: issuer and subject");
+    }
+    if !person.verified {
+        return refuse("only people whom the host has verified edit this");
+    }
+    if !roles.iter().any(|role| person.roles.contains(role)) {
+        return refuse(&format!("to edit it needs one of the roles {}", roles.join(", ")));
+    }
+    Ok(())
+}
+
 /// The people whose yes counts: distinct, and for the bytes as they are now.
 pub(super) fn counted(stored: &Stored) -> Vec<&Person> {
     let mut people: Vec<&Person> = Vec::new();
-    for Vote { by, yes, digest, .. } in &stored.row.votes {
-        if *yes && *digest == stored.row.digest && !people.iter().any(|person| person.is(by)) {
+    for vote @ Vote { by, yes, .. } in &stored.row.votes {
+        if *yes && stored.row.counts(vote) && !people.iter().any(|person| person.is(by)) {
             people.push(by);
         }
     }
@@ -71,7 +86,7 @@ mod tests {
 
     use super::*;
     use crate::clock::Time;
-    use crate::row::{NewRow, RowId};
+    use crate::row::{Edited, NewRow, RowId};
     use crate::run::{Holder, NewRun, RunId};
     use crate::state::{Asked, Earlier, Moment, ask, lease_of, start};
 
@@ -116,7 +131,15 @@ mod tests {
     #[test]
     fn an_editor_counts_as_requester() {
         let (stored, head) = asked();
-        let edited = Stored { edited_by: Some(person("bob")), ..stored };
+        let mut edited = stored;
+        edited.row.edits.push(Edited {
+            digest: edited.row.digest,
+            args: Vec::new(),
+            key: String::new(),
+            by: person("bob"),
+            at: Time(0),
+            note: None,
+        });
         assert!(matches!(may_vote(&edited, &head, &person("ann")), Err(StoreError::NotAllowed(_))));
         assert!(matches!(may_vote(&edited, &head, &person("bob")), Err(StoreError::NotAllowed(_))));
         assert_eq!(may_vote(&edited, &head, &person("carol")), Ok(()));
@@ -125,8 +148,14 @@ mod tests {
     #[test]
     fn votes_for_other_bytes_do_not_count() {
         let (mut stored, _) = asked();
-        let vote =
-            |name: &str, digest| Vote { by: person(name), yes: true, digest, at: Time(0), reason: None };
+        let vote = |name: &str, digest| Vote {
+            by: person(name),
+            yes: true,
+            digest,
+            edits: 0,
+            at: Time(0),
+            reason: None,
+        };
         stored.row.votes = vec![
             vote("bob", stored.row.digest),
             vote("bob", stored.row.digest),

@@ -19,11 +19,12 @@ pub fn decide(stored: &Stored, moment: &Moment<'_>, decision: &Decision) -> Resu
         by: decision.by.clone(),
         yes: decision.yes,
         digest: decision.seen,
+        edits: u32::try_from(stored.row.edits.len()).unwrap_or(u32::MAX),
         at: moment.now,
         reason: decision.reason.clone(),
     };
     let votes = &stored.row.votes;
-    let before = votes.iter().position(|v| v.by.is(&vote.by) && v.digest == vote.digest);
+    let before = votes.iter().position(|v| v.by.is(&vote.by) && v.edits == vote.edits);
     if before.and_then(|at| votes.get(at)).is_some_and(|v| v.yes && vote.yes) {
         return Ok(Change::nothing(stored));
     }
@@ -49,7 +50,7 @@ pub fn extend(stored: &Stored, now: Time) -> Option<Stored> {
 }
 
 /// Refuses what somebody has decided already: what, who, when.
-fn undecided(stored: &Stored, moment: &Moment<'_>) -> Result<(), Refusal> {
+pub(super) fn undecided(stored: &Stored, moment: &Moment<'_>) -> Result<(), Refusal> {
     let row = &stored.row;
     let state = seen(stored, &moment.run.tenure, moment.now, moment.claimer_dead);
     match state {

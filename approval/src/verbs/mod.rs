@@ -7,7 +7,7 @@ use plangate_graph::Digest;
 
 use crate::clock::Time;
 use crate::event::What;
-use crate::row::{RowId, RowState, Vote};
+use crate::row::{Edited, RowId, RowState, Vote};
 use crate::run::{Holder, NewRun, Run, RunId, StepState, StepWrite};
 use crate::state::{Change, Moment, Refusal, RunHead, Stored, Tenure, expire};
 use crate::storage::{Event, StoreError};
@@ -62,6 +62,9 @@ pub(crate) trait Tables {
     fn save_row(&mut self, row: &Stored) -> Result<(), StoreError>;
     /// Keeps a vote, in the place of an earlier one of the same person for the same bytes.
     fn keep_vote(&mut self, row: &RowId, vote: &Vote) -> Result<(), StoreError>;
+
+    /// Writes what an edit changed of a row, and keeps what it replaced, which is the last of its edits.
+    fn save_edit(&mut self, row: &Stored, edited: &Edited) -> Result<(), StoreError>;
 
     /// Appends to the event log.
     fn append(&mut self, what: &What) -> Result<(), StoreError>;
@@ -144,6 +147,9 @@ fn apply<T: Tables>(t: &mut T, head: &mut RunHead, change: &Change) -> Result<()
     t.save_row(&change.next)?;
     if let Some(vote) = &change.vote {
         t.keep_vote(&row.id, vote)?;
+    }
+    if let Some(edited) = &change.edited {
+        t.save_edit(&change.next, edited)?;
     }
     if let (Some(state), Some(call)) = (change.step, &row.call) {
         t.set_step(&row.run, &call.node, state)?;

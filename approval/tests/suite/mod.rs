@@ -3,6 +3,7 @@
 //! A new store joins by a [`Bench`] of its own and one line in `stores.rs`.
 
 pub mod claims;
+pub mod edits;
 pub mod leases;
 pub mod log;
 pub mod model;
@@ -19,8 +20,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use plangate_approval::run::LEASE_MS;
 use plangate_approval::storage::{LeaseAnswer, ParkAnswer, Settlement};
 use plangate_approval::{
-    Approvals, Ask, Clock, Decision, Holder, Lease, NewRun, Outcome, Permit, Person, Row, RowId, RowState,
-    RunId, RunState, StepState, StepWrite, Storage, StoreError, Time,
+    Approvals, Ask, Clock, Decision, Edit, Holder, Lease, NewRun, Outcome, Permit, Person, Row, RowId,
+    RowState, RunId, RunState, StepState, StepWrite, Storage, StoreError, Time,
 };
 use plangate_graph::policy::Terms;
 use plangate_graph::{Digest, Value};

@@ -73,6 +73,9 @@ impl Storage for Unclear {
     fn decide(&self, decision: &Decision) -> Result<Row, StoreError> {
         self.inner.decide(decision)
     }
+    fn edit(&self, edit: &plangate_approval::Edit, key: &str) -> Result<Row, StoreError> {
+        self.inner.edit(edit, key)
+    }
     fn claim(
         &self,
         lease: &Lease,

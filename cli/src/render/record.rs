@@ -154,7 +154,7 @@ pub(crate) fn shown(record: &Record) -> Vec<Step> {
 
 /// What a step is called.
 pub(crate) fn label(step: &Step) -> String {
-    visible(&step.id)
+    visible(step.id.strip_suffix("/ask").unwrap_or(&step.id))
 }
 
 pub(crate) fn what(step: &Step) -> String {
@@ -162,7 +162,7 @@ pub(crate) fn what(step: &Step) -> String {
         (Some(tool), _) => visible(&tool.replacen('.', "·", 1)),
         (None, Word::Sentence) => "written".to_owned(),
         (None, Word::Question) => {
-            step.words.as_ref().map_or_else(String::new, |w| format!("\"{}\"", visible(w)))
+            step.words.as_ref().map_or_else(String::new, |w| clipped(&format!("\"{}\"", visible(w)), WIDEST))
         }
         (None, Word::Check) => "a check".to_owned(),
         (None, _) => "needs more than there is".to_owned(),
@@ -243,6 +243,22 @@ fn words_of(state: StepState) -> &'static str {
 /// A text with spaces up to a width.
 pub(crate) fn padded(text: &str, to: usize) -> String {
     format!("{text}{}", " ".repeat(to.saturating_sub(width(text))))
+}
+
+/// A text that is no wider than this; what is cut is marked.
+fn clipped(text: &str, to: usize) -> String {
+    if width(text) <= to {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for c in text.chars() {
+        if width(&short) + 2 > to {
+            break;
+        }
+        short.push(c);
+    }
+    short.push('…');
+    short
 }
 
 /// How many columns a text takes.

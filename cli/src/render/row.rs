@@ -6,6 +6,7 @@ use plangate_graph::card::visible::visible;
 
 use super::paint::Paint;
 use super::put::Put as _;
+use super::record::width as columns;
 use super::time::{moment, relative};
 use crate::store::short;
 
@@ -52,7 +53,7 @@ pub(crate) fn whole(row: &Row, now: Time, arguments: Arguments, paint: Paint) ->
         label("server", &visible(origin));
     }
     label("digest", &row.digest.to_string());
-    if let Some(before) = row.edited_from {
+    if let Some(before) = row.edited_from() {
         label("edited", &format!("was {before} when it was asked"));
     }
     out.push_str(&story(row, now, paint));
@@ -74,7 +75,11 @@ pub(crate) fn call_arguments(args: &[u8], arguments: Arguments, paint: Paint) ->
         let lines = json_lines(&value.to_string(), arguments);
         for (i, line) in lines.iter().enumerate() {
             let name = if i == 0 { visible(name) } else { String::new() };
-            out.put(format_args!("  {}  {line}\n", paint.strong(&format!("{name:width$}"))));
+            out.put(format_args!(
+                "  {}{}  {line}\n",
+                paint.strong(&name),
+                " ".repeat(width.saturating_sub(columns(&name)))
+            ));
         }
     }
     out
@@ -171,9 +176,7 @@ pub(crate) fn words(state: RowState) -> &'static str {
         RowState::Claimed => "being called",
         RowState::Succeeded => "called, and it succeeded",
         RowState::Failed => "called, and it failed",
-        RowState::Uncertain => {
-            "called, and what came of it is not known: somebody has to say (`plangate settle`)"
-        }
+        RowState::Uncertain => "called, and nobody knows what came of it: settle it",
         RowState::Happened => "settled: it happened",
         RowState::DidNot => "settled: it did not happen",
         RowState::Answered => "answered yes",
@@ -206,8 +209,7 @@ fn mark(state: RowState, paint: Paint) -> String {
 }
 
 fn labelled(name: &str, words: &str, paint: Paint) -> String {
-    let width = LABEL - 2;
-    format!("  {}  {words}\n", paint.dim(&format!("{name:width$}")))
+    format!("  {}{}  {words}\n", paint.dim(name), " ".repeat((LABEL - 2).saturating_sub(columns(name))))
 }
 
 #[cfg(test)]

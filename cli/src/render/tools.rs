@@ -159,7 +159,7 @@ pub(crate) fn why(tool: &Tool<'_>, paint: Paint) -> String {
     };
     out.put(format_args!("\n{}, {asked}\n\n", paint.strong(&effect.to_string())));
     let width = tool.classification.evidence.iter().map(|e| e.code.len()).max().unwrap_or(0);
-    for e in &tool.classification.evidence {
+    for e in tool.classification.evidence.iter() {
         let side = if e.effect.changes() == effect.changes() { " " } else { "≠" };
         let (code, effect) = (&e.code, e.effect.to_string());
         out.put(format_args!("{side} {code:width$}  {effect:EFFECT$}  {}\n", visible(&e.says)));

@@ -114,9 +114,21 @@ impl Core {
         self.to_ask.clear();
     }
 
+    pub(super) fn store_failed(&mut self, error: StoreError) {
+        self.stop(match error {
+            StoreError::LeaseLost(run) => RunError::LeaseLost(run),
+            error => RunError::Store(error),
+        });
+    }
+
     /// Another turn has something to do.
     pub(super) fn has_more(&self) -> bool {
         self.stopped.is_none() && (self.news || !self.to_ask.is_empty())
+    }
+
+    /// Nothing is under way, nothing waits for people, and the run is not over: that cannot be.
+    pub(super) fn stands_still(&self) -> bool {
+        self.under_way.is_empty() && !self.has_more() && !self.settled()
     }
 
     /// All that is left is to lay the run down.
@@ -170,6 +182,7 @@ impl<S: Storage + 'static> Drive<S> {
             self.take(core, report);
         }
         if core.stopped.is_some() {
+            self.stop_all(core);
             return Vec::new();
         }
         if std::mem::take(&mut core.news) {
@@ -183,6 +196,7 @@ impl<S: Storage + 'static> Drive<S> {
             self.commit(core, must);
         }
         if core.stopped.is_some() {
+            self.stop_all(core);
             return Vec::new();
         }
         let starts = std::mem::take(&mut core.starts);
@@ -194,7 +208,7 @@ impl<S: Storage + 'static> Drive<S> {
         steps.append(&mut core.lazy);
         match self.ctx.store.record(&self.lease(), &steps) {
             Ok(lease) => self.renewed(core, lease),
-            Err(error) => self.store_failed(core, error),
+            Err(error) => core.store_failed(error),
         }
     }
 
@@ -206,13 +220,6 @@ impl<S: Storage + 'static> Drive<S> {
         }
         *held = lease;
         core.renewed = Instant::now();
-    }
-
-    pub(super) fn store_failed(&self, core: &mut Core, error: StoreError) {
-        core.stop(match error {
-            StoreError::LeaseLost(run) => RunError::LeaseLost(run),
-            error => RunError::Store(error),
-        });
     }
 
     /// Takes one report.
@@ -229,7 +236,7 @@ impl<S: Storage + 'static> Drive<S> {
                     }
                     result => result,
                 };
-                self.returned(core, ix, at, under, result);
+                self.returned(core, ix, at, &under, result);
             }
             Report::NotReady { ix, attempt, at, why } => {
                 if core.under_way.remove_if(ix, attempt).is_some() {
@@ -241,18 +248,18 @@ impl<S: Storage + 'static> Drive<S> {
                     self.refused(core, ix, at, error);
                 }
             }
-            Report::Outcome { ix, attempt, at, row } => {
+            Report::Outcome { ix, attempt, row } => {
                 let current = core.under_way.remove_if(ix, attempt).is_some();
                 let late = core.schedule.state(ix) == StepState::Uncertain
                     && core.claims.get(&ix).is_some_and(|claimed| *claimed == row.id);
                 if current || late {
                     core.claims.insert(ix, row.id.clone());
-                    self.outcome(core, ix, at, &row);
+                    self.outcome(core, ix, &row);
                 }
             }
             Report::Unstored { ix, attempt, error } => {
                 core.under_way.remove_if(ix, attempt);
-                self.store_failed(core, error);
+                core.store_failed(error);
             }
             Report::Fault(text) => {
                 // Which attempt is lost with it is not known: none is waited for.
@@ -270,7 +277,14 @@ impl<S: Storage + 'static> Drive<S> {
         core.times[ix].attempts <= allowed && !core.schedule.cancelled()
     }
 
-    fn returned(&self, core: &mut Core, ix: NodeIx, at: u64, under: Under, result: Result<Value, ReadError>) {
+    fn returned(
+        &self,
+        core: &mut Core,
+        ix: NodeIx,
+        at: u64,
+        under: &Under,
+        result: Result<Value, ReadError>,
+    ) {
         let arguments = under.start.arguments();
         let (how, error) = match result {
             Ok(value) => {
@@ -302,7 +316,7 @@ impl<S: Storage + 'static> Drive<S> {
     }
 
     /// What came of a claimed call. The row holds it; nothing more is written.
-    pub(super) fn outcome(&self, core: &mut Core, ix: NodeIx, _at: u64, row: &Row) {
+    pub(super) fn outcome(&self, core: &mut Core, ix: NodeIx, row: &Row) {
         let (value, error) = result_of(row);
         if let Some(value) = value {
             core.values.set(ix, Arc::new(value));
@@ -423,12 +437,6 @@ impl<S: Storage + 'static> Drive<S> {
             Err(fault) => core.stop(fault),
         }
         self.tell(core, ix, state);
-    }
-
-    pub(super) fn happened_to_run(&self, core: &mut Core, event: Event) {
-        if let Err(illegal) = core.schedule.on(event) {
-            core.stop(RunError::Fault(illegal.to_string()));
-        }
     }
 
     /// Tells the schedule, and whoever watches.

@@ -125,7 +125,7 @@ impl<S: Storage + 'static> Drive<S> {
             Verdict::Deny(why) => Err(format!("policy denies this call: {why}")),
             // Only a gate that was passed by the same rule leads here, and no row that a person had a word in.
             Verdict::Through(rule) if last.is_none() && !core.claims.contains_key(&ix) => {
-                let terms = self.ctx.rules.terms(&self.ctx.plan, call);
+                let terms = self.ctx.rules.terms(&self.ctx.plan, call, &args);
                 let timeout = millis(self.timeout_of(ix));
                 let ask = ask_of_call(&self.ctx.plan, ix, ix, call, &args, timeout, terms)
                     .ok_or("it is no call")?;
@@ -210,6 +210,19 @@ impl<S: Storage + 'static> Drive<S> {
             core.deadlines.push(Reverse((soon, ix, under.attempt)));
         }
         under.cancel.cancel();
+    }
+
+    /// Nothing more is recorded but what came of calls: whatever else is under way is asked to stop.
+    pub(super) fn stop_all(&self, core: &mut Core) {
+        let reads: Vec<NodeIx> = core
+            .under_way
+            .iter()
+            .filter(|(_, under)| !matches!(under.start, Start::Call { .. }) && !under.cancel.is_cancelled())
+            .map(|(ix, _)| *ix)
+            .collect();
+        for ix in reads {
+            self.stop_one(core, ix);
+        }
     }
 }
 

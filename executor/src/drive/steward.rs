@@ -49,6 +49,10 @@ impl<S: Storage + 'static> Drive<S> {
                         Err(error) => break Err(error),
                     }
                 }
+                if core.stands_still() {
+                    core.stop(RunError::Fault("the schedule stands still".to_owned()));
+                    continue;
+                }
                 let until = core.next_alarm();
                 core.asleep_until = Some(until);
                 until
@@ -133,7 +137,7 @@ impl<S: Storage + 'static> Drive<S> {
         let renew = i64::try_from(RENEW.as_millis()).unwrap_or(i64::MAX);
         match error {
             StoreError::Unusable { .. } if left > renew => {}
-            error => self.store_failed(core, error),
+            error => core.store_failed(error),
         }
     }
 

@@ -223,7 +223,7 @@ impl<S: Storage + 'static> Drive<S> {
             error => Err(error),
         });
         self.inbox.push(match stored {
-            Ok(row) => Report::Outcome { ix, attempt, at, row: Box::new(row) },
+            Ok(row) => Report::Outcome { ix, attempt, row: Box::new(row) },
             Err(error) => Report::Unstored { ix, attempt, error },
         });
     }

@@ -99,6 +99,9 @@ impl Storage for Dying {
     fn decide(&self, decision: &Decision) -> Result<Row, StoreError> {
         self.verb(|s| s.decide(decision))
     }
+    fn edit(&self, edit: &plangate_approval::Edit, key: &str) -> Result<Row, StoreError> {
+        self.verb(|s| s.edit(edit, key))
+    }
     fn claim(
         &self,
         lease: &Lease,

@@ -5,10 +5,12 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::enum_glob_use,
+    clippy::disallowed_methods,
+    clippy::format_push_string,
     clippy::return_self_not_must_use,
     missing_docs,
     unreachable_pub,
-    reason = "tests"
+    reason = "tests, which also play other processes"
 )]
 
 mod stage;
@@ -16,6 +18,7 @@ mod stage;
 mod basics;
 mod crash;
 mod failing;
+mod leases;
 mod limits;
 mod people;
 mod size;

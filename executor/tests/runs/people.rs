@@ -220,8 +220,7 @@ fn uncertain_is_settled_by_a_person() {
 }
 
 fn allowing() -> Policy {
-    Policy::from_toml("[[allow]]\ntool = \"slack.post\"\nreason = \"test\"\n")
-        .unwrap_or_else(|e| panic!("{e}"))
+    policy("[[allow]]\nserver = \"slack\"\ntool = \"post\"\ndefinition = \"any\"\nreason = \"test\"\n")
 }
 
 #[test]
@@ -385,4 +384,94 @@ fn a_late_result_is_late_for_the_join_that_went_on() {
     assert_eq!(done(&ended).state, RunState::Done);
     assert_eq!((join(&ended).list.unwrap(), join(&ended).late), (list, vec!["c".to_owned()]));
     assert!(step(&ended, "again").result.as_ref().unwrap().text().unwrap().contains("slack.create_channel"));
+}
+
+fn policy(text: &str) -> Policy {
+    Policy::from_toml(text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Posts a number that a step gave, under this policy.
+fn posting(n: &str, rules: &str) -> (Stage, Ended) {
+    let stage = Stage::new().answers("gmail.list", &format!("{{\"n\":{n}}}"));
+    let recipe = "together:\n  mail: gmail.list {}\nthen:\n  p: slack.post {\"n\":\"{mail.n}\"}\n";
+    let ended = stage.executor().run(&plan_with(recipe, &catalog(), &policy(rules)), start("{}")).unwrap();
+    (stage, ended)
+}
+
+#[test]
+fn a_rule_over_arguments_decides_at_the_gate_when_they_are_final() {
+    let rules = "[[allow]]\nserver = \"slack\"\ntool = \"post\"\ndefinition = \"any\"\nreason = \"small\"\nwhen = [\"n <= 100\"]\n\n\
+                 [[deny]]\nserver = \"slack\"\ntool = \"post\"\nreason = \"huge\"\nwhen = [\"n > 1000\"]\n";
+    let (stage, ended) = posting("100", rules);
+    assert_eq!(states(&ended), "mail done, p/gate done, p done");
+    assert_eq!(done(&ended).state, RunState::Done);
+    let row = &stage.store.rows(None).unwrap()[0];
+    assert_eq!((row.node.as_str(), row.state), ("p", RowState::Succeeded));
+    assert!(row.decided_by.as_ref().unwrap().contains("policy-allow"), "{:?}", row.decided_by);
+    // Looked at later, it is the same.
+    assert_eq!(stage.resume(&ended), ended);
+
+    let (stage, parked) = posting("101", rules);
+    assert_eq!(only(&parked).node, "p/gate");
+    assert_eq!(stage.host.calls("slack.post"), 0);
+
+    let (stage, ended) = posting("1001", rules);
+    assert_eq!(states(&ended), "mail done, p/gate failed, p failed");
+    assert!(step(&ended, "p").error.as_ref().unwrap().contains("huge"), "{:?}", step(&ended, "p").error);
+    assert!(stage.store.rows(None).unwrap().is_empty());
+}
+
+#[test]
+fn a_call_let_through_at_its_gate_and_then_not_sent_is_not_asked_on_resume() {
+    let rules = "[[allow]]\nserver = \"slack\"\ntool = \"post\"\ndefinition = \"any\"\nreason = \"small\"\nwhen = [\"n <= 100\"]\n";
+    let stage = Stage::new().answers("gmail.list", "{\"n\":1}");
+    stage.host.on_connect("slack", |_, _| Answer::Failed("gone"));
+    let recipe = "together:\n  mail: gmail.list {}\n  other: gmail.send {}\nthen:\n  p: slack.post {\"n\":\"{mail.n}\"}\n    after: mail\n";
+    let ended = stage.executor().run(&plan_with(recipe, &catalog(), &policy(rules)), start("{}")).unwrap();
+    stage.approve(&only(&ended));
+    let ended = stage.resume(&ended);
+    assert_eq!((state(&ended, "p/gate"), state(&ended, "p")), (Done, Failed));
+    assert_eq!(stage.resume(&ended), ended);
+    assert_eq!(stage.store.rows(None).unwrap().len(), 1);
+}
+
+#[test]
+fn what_became_stricter_holds_for_final_arguments_and_terms() {
+    let stage = Stage::new();
+    let plan = plan("together:\n  a: gmail.send {}\nthen:\n  p: slack.post {\"n\":\"{a.n}\"}\n");
+    let stage = stage.answers("gmail.send", "{\"n\":7}");
+    let parked = stage.executor().run(&plan, start("{}")).unwrap();
+    stage.approve(&only(&parked));
+    let run = parked.record().run.clone();
+    let stricter = policy("[[people]]\nserver = \"slack\"\ntool = \"*\"\nquorum = 2\ndeadline = \"5m\"\n");
+    let parked =
+        stage.executor().resume(&run, Some(Present { catalog: catalog(), policy: stricter })).unwrap();
+    let row = only(&parked);
+    assert_eq!((row.node.as_str(), row.terms.quorum, row.terms.deadline_ms), ("p/gate", 2, 300_000));
+
+    // A denial of now reaches a call that was approved before.
+    let parked = stage.run("then:\n  p: slack.post {\"n\":7}\n");
+    stage.approve(&only(&parked));
+    let deny = policy("[[deny]]\nserver = \"slack\"\ntool = \"post\"\nreason = \"closed\"\n");
+    let present = Present { catalog: catalog(), policy: deny };
+    let ended = stage.executor().resume(&parked.record().run, Some(present)).unwrap();
+    assert!(matches!(ended, Ended::Attention { .. }), "{ended:#?}");
+    assert_eq!(stage.host.calls("slack.post"), 0);
+}
+
+#[test]
+fn a_rule_that_ended_while_the_run_was_parked_is_not_in_force() {
+    let rules = "[[allow]]\nserver = \"slack\"\ntool = \"post\"\ndefinition = \"any\"\nreason = \"this week\"\nuntil = 2023-11-15\n";
+    let stage = Stage::new();
+    let today: plangate_graph::policy::Date = "2023-11-14".parse().unwrap();
+    let policy = policy(rules).on(today);
+    let plan = plan_with("together:\n  q: gmail.send {}\nthen:\n  p: slack.post {}\n", &catalog(), &policy);
+    let parked = stage.executor().run(&plan, start("{}")).unwrap();
+    assert_eq!(states(&parked), "q/gate pending, q waiting, p waiting");
+    let again = stage.resume(&parked);
+    assert_eq!(states(&again), states(&parked));
+    stage.clock.advance_ms(3 * 86_400_000);
+    let ended = stage.resume(&parked);
+    let Ended::Attention { reason, .. } = &ended else { panic!("{ended:#?}") };
+    assert!(reason.contains("`p` (slack.post)"), "{reason}");
 }

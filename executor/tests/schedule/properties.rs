@@ -100,6 +100,7 @@ fn events(kind: &Kind, state: StepState, at: NodeIx) -> Vec<Event> {
             Event::Ended(at, How::Failed),
             Event::Ended(at, How::Expired),
             Event::Asked(at),
+            Event::Held(at),
         ],
         (Kind::Call { .. }, Pending) => vec![Event::Yes(at), Event::No(at), Event::Expired(at)],
         (Kind::Call { .. }, Uncertain) => {
@@ -143,6 +144,7 @@ fn note(model: &mut Model, event: Event, schedule: &Schedule) {
             }
             _ => put(model, at, Waiting),
         },
+        Event::Held(at) => put(model, at, Ready),
         Event::Cancel => {}
     }
 }
@@ -156,7 +158,7 @@ fn play(mut tape: Tape) -> Result<(), TestCaseError> {
         caps: if tape.pick(2) == 0 { vec![(0, 1)] } else { Vec::new() },
         hold_siblings: false,
     };
-    let mut schedule = Schedule::new(Arc::clone(&shape), &limits);
+    let mut schedule = Schedule::new(&shape, &limits);
     let mut model = Model::new(&kinds, &wires);
     let mut told: BTreeMap<NodeIx, usize> = BTreeMap::new();
     let mut again: BTreeMap<NodeIx, usize> = BTreeMap::new();
@@ -192,13 +194,13 @@ fn play(mut tape: Tape) -> Result<(), TestCaseError> {
         }
         budget -= 1;
         let event = possible[tape.pick(possible.len())];
-        if let Event::Again(at) | Event::Asked(at) = event {
+        if let Event::Again(at) | Event::Asked(at) | Event::Held(at) = event {
             *again.entry(at).or_default() += 1;
             if let Kind::Call { gate: Some(gate), .. } = kinds[at.0 as usize] {
                 *again.entry(gate).or_default() += 1;
             }
         }
-        prop_assert!(budget > 0 || matches!(event, Event::Again(_) | Event::Asked(_)));
+        prop_assert!(budget > 0 || matches!(event, Event::Again(_) | Event::Asked(_) | Event::Held(_)));
         if budget < -200 {
             return Ok(());
         }
@@ -229,7 +231,7 @@ fn events_of(schedule: &Schedule, kinds: &[Kind]) -> Vec<Event> {
 
 /// A run that goes on from what is stored at this moment stands where this one stands.
 fn held_against_a_fresh_one(schedule: &Schedule, shape: &Arc<Topology>) -> Result<(), TestCaseError> {
-    let mut fresh = Schedule::resumed(Arc::clone(shape), &Limits::default(), |at| {
+    let mut fresh = Schedule::resumed(shape, &Limits::default(), |at| {
         let standing = schedule.standing(at);
         let kept = standing.state.ended() || matches!(standing.state, Pending | Uncertain);
         kept.then_some(standing)
@@ -255,7 +257,7 @@ fn any_order(mut tape: Tape, orders: [Vec<u8>; 2]) -> Result<(), TestCaseError> 
     let mut ends = Vec::new();
     for (order, workers) in orders.into_iter().zip([None, Some(1)]) {
         let mut order = Tape(order, 0);
-        let mut schedule = Schedule::new(Arc::clone(&shape), &Limits { workers, ..Limits::default() });
+        let mut schedule = Schedule::new(&shape, &Limits { workers, ..Limits::default() });
         loop {
             schedule.advance();
             let startable: Vec<_> = shape

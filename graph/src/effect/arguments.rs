@@ -13,11 +13,22 @@ use crate::value::Value;
 pub(super) struct Arguments {
     /// Every rule that fired.
     pub(super) signals: Vec<Signal>,
-    /// The arguments say which of several things is done: the tool as a whole is no longer asked. Each such argument is
-    /// a literal, or whatever it can be only reads.
-    pub(super) answered: bool,
+    /// How far the arguments say which of the things that the tool can do this call does.
+    pub(super) answered: Answered,
     /// The arguments are known, and none of them is a text that may be run.
     pub(super) asks_records: bool,
+}
+
+/// How far the arguments answer for the tool as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Answered {
+    /// Not at all.
+    #[default]
+    No,
+    /// It does one of several things, all of which only read: a name that could mean anything no longer counts.
+    OnlyReads,
+    /// A literal says what this call does: what the tool says of itself as a whole no longer counts.
+    ByLiteral,
 }
 
 /// Reads the arguments of a call, or of the tool as such where none are given.
@@ -51,7 +62,7 @@ pub(super) fn of_call(definition: &Definition, args: Option<&Template>) -> Argum
             None => found.signals.extend(switch_of_change(property, &words_of)),
         }
     }
-    found.answered = !answers.is_empty() && answers.iter().all(|answer| answer.settles);
+    found.answered = answers.iter().map(|answer| answer.settles).min().unwrap_or_default();
     found.signals.extend(answers.into_iter().filter_map(|answer| answer.signal));
     found
 }
@@ -59,8 +70,7 @@ pub(super) fn of_call(definition: &Definition, args: Option<&Template>) -> Argum
 /// What an argument that says which of several things is done says.
 struct Answer {
     signal: Option<Signal>,
-    /// Nothing else need be asked about what the tool can do.
-    settles: bool,
+    settles: Answered,
 }
 
 /// What the literal value says, or else the strongest of the values that it can be.
@@ -69,13 +79,14 @@ fn answer(property: &Property, args: Option<&Template>) -> Answer {
     if is_raw_request(&property.values) {
         let says = format!("makes a request of any kind (argument {name})");
         let signal = Signal::raises("argument-raw-request", says, Effect::Unknown);
-        return Answer { signal: Some(signal), settles: false };
+        return Answer { signal: Some(signal), settles: Answered::No };
     }
     let given =
         args.and_then(|args| args.member(name)).and_then(|member| Some(member.literal()?.text()?.to_owned()));
     if let Some(value) = given.filter(|given| property.values.contains(given)) {
         let signal = signal(&read(&value), &format!("argument {name} {:?}", shown(&value)));
-        return Answer { settles: signal.is_some(), signal };
+        let settles = if signal.is_some() { Answered::ByLiteral } else { Answered::No };
+        return Answer { signal, settles };
     }
     let readings: Vec<_> = property.values.iter().map(|value| (value, read(value))).collect();
     let says_nothing =
@@ -84,14 +95,14 @@ fn answer(property: &Property, args: Option<&Template>) -> Answer {
         && readings.iter().all(|(value, reading)| reading.reads.is_some() || says_nothing(value))
     {
         let says = format!("reads, whatever {name} is (argument {name})");
-        return Answer { signal: Some(Signal::clears("argument-reads", says)), settles: true };
+        return Answer { signal: Some(Signal::clears("argument-reads", says)), settles: Answered::OnlyReads };
     }
     let strongest = readings
         .iter()
         .filter_map(|(value, reading)| signal(reading, &format!("argument {name} may be {:?}", shown(value))))
         .filter(|signal| signal.raises)
         .reduce(|a, b| if b.evidence.effect > a.evidence.effect { b } else { a });
-    Answer { signal: strongest, settles: false }
+    Answer { signal: strongest, settles: Answered::No }
 }
 
 fn signal(reading: &Reading, place: &str) -> Option<Signal> {

@@ -24,6 +24,8 @@ use crate::catalog::Definition;
 use crate::policy::Policy;
 use crate::template::Template;
 
+use arguments::Answered;
+
 /// What a call does outside. Ordered by strength; `Unknown` counts as destructive.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
@@ -110,18 +112,17 @@ fn signals(server: &str, definition: &Definition, args: Option<&Template>, polic
     let arguments = arguments::of_call(definition, args);
     let mut name = name::of_tool(server, &definition.name, arguments.asks_records);
     let mut signals = arguments.signals;
-    if arguments.answered {
-        // A literal has said which of the things that the tool can do this call does; what the tool is as a whole no
-        // longer counts, but a name that says what it does still does.
+    if arguments.answered != Answered::No {
+        // A name that says what is done counts whatever the arguments say.
         name.changes.retain(name::Found::is_certain);
-        signals.extend(name::signals(name));
-    } else {
-        signals.extend(name::signals(name));
-        signals.extend(description::of_definition(definition));
     }
+    signals.extend(name::signals(name));
     let trusted = policy.trusts(server, &definition.name);
-    let hints = annotations::of_definition(definition, trusted);
-    signals.extend(hints.into_iter().filter(|hint| !(arguments.answered && hint.raises)));
+    let of_the_whole = description::of_definition(definition)
+        .into_iter()
+        .chain(annotations::of_definition(definition, trusted));
+    let by_literal = arguments.answered == Answered::ByLiteral;
+    signals.extend(of_the_whole.filter(|signal| !(by_literal && signal.raises)));
     signals
 }
 

@@ -97,6 +97,14 @@ struct Unit {
     word: Word,
 }
 
+impl Unit {
+    /// Whether it is known for a noun, also if it is a verb elsewhere.
+    fn is_noun(&self) -> bool {
+        let verb = self.word.verb.map(|verb| verb.usage);
+        self.word.thing || matches!(verb, Some(Usage::Noun | Usage::Result))
+    }
+}
+
 /// How much of reading stands before a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Before {
@@ -205,13 +213,16 @@ impl State {
 
     fn change(&mut self, units: &[Unit], i: usize, unit: &Unit, verb: Verb) {
         let names_a_record = units.get(i + 1).is_some_and(|next| next.word.record);
+        let gerund = unit.text.ends_with("ing") && self.begun;
         let is_noun = match verb.usage {
+            _ if gerund && self.reading != Before::Nothing => true,
             Usage::Verb | Usage::Made => {
                 let named = head(units.get(i + 1..).unwrap_or_default());
                 self.reading == Before::Sure && named.is_some_and(|named| named.word.record)
             }
             Usage::Both => {
                 self.tail
+                    || ends_in_get(units, i)
                     || self.changing
                     || self.reading == Before::Sure
                     || (self.reading == Before::Maybe && names_a_record)
@@ -263,7 +274,7 @@ impl State {
             Usage::Both => !self.begun || self.pending.is_none() || last,
             // Of the words around it alone: what stands further in front may be anybody's prefix.
             Usage::Noun => {
-                let known = |unit: Option<&Unit>| unit.is_some_and(|unit| unit.word.thing);
+                let known = |unit: Option<&Unit>| unit.is_some_and(Unit::is_noun);
                 let noun_before = i.checked_sub(1).is_some_and(|before| known(units.get(before)));
                 let noun_after =
                     known(units.get(i + 1)) && !units.get(i + 1).is_some_and(|u| is_mark(&u.text));
@@ -333,6 +344,12 @@ fn head(units: &[Unit]) -> Option<&Unit> {
 fn is_namespace(units: &[Unit], i: usize) -> bool {
     let is_v = units.get(i + 1).is_some_and(|unit| unit.text == "v");
     is_v && units.get(i + 2).is_some_and(|unit| unit.text.chars().all(char::is_numeric))
+}
+
+/// Whether the last word is a verb of reading that is nothing else: of `deploy_plan_get` the deploy is a noun.
+fn ends_in_get(units: &[Unit], i: usize) -> bool {
+    let after = units.get(i + 1..).unwrap_or_default();
+    head(after).is_some_and(|last| ["get", "describe", "retrieve"].contains(&last.text.as_str()))
 }
 
 /// Digits and single letters: `v2`, `s3`.
