@@ -101,13 +101,13 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Time>,
     /// The arguments of a call: final, as they were sent or would be.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub arguments: Option<Value>,
     /// The instruction of a sentence, or the words of a question with their values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
     /// What it gave.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub result: Option<Value>,
     /// What a check answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -192,6 +192,11 @@ pub struct Decided {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(n: &u32) -> bool {
     *n == 0
+}
+
+/// A null that is there is a value.
+fn present<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(d).map(Some)
 }
 
 impl Record {
@@ -334,7 +339,7 @@ impl Reading<'_> {
         let arguments = match (call.and_then(|row| row.call.as_ref()), rows.last()) {
             (Some(call), _) => Value::parse_bytes(&call.args).ok(),
             (None, Some(row)) => row.call.as_ref().and_then(|call| Value::parse_bytes(&call.args).ok()),
-            (None, None) => detail.and_then(|d| d.arguments.clone()),
+            (None, None) => detail.and_then(|d| d.arguments.as_deref().cloned()),
         };
         let ran = detail.filter(|d| d.queued.is_some() || d.ended.is_some());
         let ms = |micros: Option<u64>| micros.map(|micros| micros / 1_000);
@@ -358,7 +363,7 @@ impl Reading<'_> {
             words: self.words(ix, rows),
             result: match claimed {
                 Some(row) => result_of(row).0,
-                None => detail.and_then(|d| d.result.clone()),
+                None => detail.and_then(|d| d.result.as_deref().cloned()),
             },
             answer: detail.and_then(|d| d.answer),
             error: self.error(ix),

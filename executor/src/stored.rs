@@ -173,7 +173,7 @@ impl Picture {
             let detail = self.details[ix].as_ref();
             errors.extend(detail.and_then(|d| d.error.clone()).map(|error| (ix, error)));
             if let Some(value) = detail.and_then(|d| d.result.clone()) {
-                values.set(ix, Arc::new(value));
+                values.set(ix, value);
             }
             if let NodeKind::Call { .. } = plan.node(ix).kind
                 && let Some((row, _)) = self.row_of(shape, ix)

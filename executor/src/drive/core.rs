@@ -240,7 +240,7 @@ impl<S: Storage + 'static> Drive<S> {
             }
             Report::NotReady { ix, attempt, at, why } => {
                 if core.under_way.remove_if(ix, attempt).is_some() {
-                    self.fail(core, ix, at, None, why);
+                    self.fail(core, ix, at, why);
                 }
             }
             Report::Refused { ix, attempt, at, error } => {
@@ -290,8 +290,7 @@ impl<S: Storage + 'static> Drive<S> {
             Ok(value) => {
                 let value = Arc::new(value);
                 core.values.set(ix, Arc::clone(&value));
-                let detail =
-                    Detail { arguments, result: Some((*value).clone()), ..self.detail(core, ix, at) };
+                let detail = Detail { arguments, result: Some(value), ..self.detail(core, ix, at) };
                 self.must(core, ix, StepState::Done, &detail);
                 self.happened(core, ix, Event::Ended(ix, How::Done { value: true }));
                 return;
@@ -307,9 +306,9 @@ impl<S: Storage + 'static> Drive<S> {
     }
 
     /// A step that failed before it was sent.
-    pub(super) fn fail(&self, core: &mut Core, ix: NodeIx, at: u64, arguments: Option<Value>, why: String) {
+    pub(super) fn fail(&self, core: &mut Core, ix: NodeIx, at: u64, why: String) {
         let how = if core.schedule.cancelled() { How::Cancelled } else { How::Failed };
-        let detail = Detail { arguments, error: Some(why.clone()), ..self.detail(core, ix, at) };
+        let detail = Detail { error: Some(why.clone()), ..self.detail(core, ix, at) };
         core.errors.insert(ix, why);
         self.must(core, ix, how.state(), &detail);
         self.happened(core, ix, Event::Ended(ix, how));
@@ -392,7 +391,7 @@ impl<S: Storage + 'static> Drive<S> {
                 self.must(core, ix, StepState::Done, &detail);
                 self.happened(core, ix, Event::Ended(ix, How::Answered(yes)));
             }
-            Err(why) => self.fail(core, ix, at, None, why),
+            Err(why) => self.fail(core, ix, at, why),
         }
     }
 

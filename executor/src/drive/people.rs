@@ -129,7 +129,7 @@ impl<S: Storage + 'static> Drive<S> {
                 self.not_put(core, ix, at, why);
             }
             Kind::Ask => self.not_put(core, ix, at, why),
-            _ => self.fail(core, ix, at, None, why),
+            _ => self.fail(core, ix, at, why),
         }
     }
 
@@ -223,7 +223,7 @@ impl<S: Storage + 'static> Drive<S> {
             StoreError::Expired { .. } => How::Expired,
             StoreError::NotNow(RowState::Rejected) => How::Rejected,
             StoreError::Changed { .. } | StoreError::NotAllowed(_) | StoreError::NotNow(_) => {
-                return self.fail(core, ix, at, None, format!("not sent: the claim was refused: {error}"));
+                return self.fail(core, ix, at, format!("not sent: the claim was refused: {error}"));
             }
             _ => return core.store_failed(error),
         };

@@ -66,7 +66,7 @@ impl<S: Storage + 'static> Drive<S> {
     /// Makes one attempt and reports it.
     pub(super) fn work(&self, task: &Task) {
         match &task.start {
-            Start::Read { ix, args } => {
+            Start::Read { ix, args, .. } => {
                 let result = self.make_read(*ix, args, &task.cancel);
                 self.returned_from(*ix, task, result);
             }
