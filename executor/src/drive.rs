@@ -11,6 +11,7 @@
 mod core;
 mod dispatch;
 mod people;
+mod reconcile;
 mod steward;
 mod work;
 

@@ -4,9 +4,9 @@ mod times;
 
 use std::sync::Arc;
 
-use plangate_approval::row::Vote;
+use plangate_approval::row::{Edited, Settled, Vote};
 use plangate_approval::{
-    Person, Row, RowId, RowState, RunId, RunState, StepState, Storage, StoreError, Time,
+    Person, Reconciled, Row, RowId, RowState, RunId, RunState, StepState, Storage, StoreError, Time,
 };
 use plangate_graph::outline::Body;
 use plangate_graph::plan::NodeKind;
@@ -184,9 +184,31 @@ pub struct Decided {
     /// All votes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
+    /// What edits replaced, first to last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<Replaced>,
+    /// What the host said of the call, where it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconciled: Option<Reconciled>,
     /// Who settled it, whether it happened, and the note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub settled: Option<plangate_approval::row::Settled>,
+    pub settled: Option<Settled>,
+}
+
+/// Arguments that an edit replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// Their digest.
+    pub edited_from: Digest,
+    /// The arguments before.
+    pub arguments: Value,
+    /// Who edited.
+    pub by: Person,
+    /// When.
+    pub at: Time,
+    /// What was said with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
@@ -196,7 +218,7 @@ fn is_zero(n: &u32) -> bool {
 
 impl Record {
     /// Reads the record of a run. Linear in the plan and in what was written.
-    pub fn read<S: Storage>(store: &S, run: &RunId) -> Result<Record, RunError> {
+    pub fn read<S: Storage + ?Sized>(store: &S, run: &RunId) -> Result<Record, RunError> {
         let stored = Stored::read(store, run)?;
         let plan = document(store, &stored.run.plan)?;
         let shape = Topology::unverified(&plan).map_err(|e| RunError::Fault(e.to_string()))?;
@@ -220,7 +242,7 @@ impl Record {
     }
 }
 
-fn document<S: Storage>(store: &S, digest: &Digest) -> Result<Plan, RunError> {
+fn document<S: Storage + ?Sized>(store: &S, digest: &Digest) -> Result<Plan, RunError> {
     let bytes = store.document(digest)?;
     let text = String::from_utf8(bytes).map_err(|e| unreadable(&e.to_string()))?;
     Plan::from_json(&text).map_err(|e| unreadable(&e.to_string()))
@@ -391,6 +413,17 @@ fn word(kind: &NodeKind) -> Word {
     }
 }
 
+fn replaced(edit: &Edited) -> Replaced {
+    let as_text = |_| Value::from(String::from_utf8_lossy(&edit.args).into_owned());
+    Replaced {
+        edited_from: edit.digest,
+        arguments: Value::parse_bytes(&edit.args).unwrap_or_else(as_text),
+        by: edit.by.clone(),
+        at: edit.at,
+        note: edit.note.clone(),
+    }
+}
+
 fn decided(row: &Row) -> Decided {
     Decided {
         row: row.id.clone(),
@@ -402,6 +435,8 @@ fn decided(row: &Row) -> Decided {
         at: row.decided_at,
         reason: row.decision_reason.clone(),
         votes: row.votes.clone(),
+        edits: row.edits.iter().map(replaced).collect(),
+        reconciled: row.reconciled.as_ref().map(|word| word.answer.clone()),
         settled: row.settled.clone(),
     }
 }

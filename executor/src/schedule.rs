@@ -55,6 +55,8 @@ pub enum Event {
     Unaskable(NodeIx),
     /// A person said that an uncertain call did not happen: it is asked again.
     Again(NodeIx),
+    /// The host knows that an uncertain call did not happen and will not: it may be claimed once more.
+    Cleared(NodeIx),
     /// A call was not claimed, because the run holds its calls while a row is pending. It has its turn later.
     Held(NodeIx),
     /// The run was cancelled.
@@ -267,6 +269,10 @@ impl Schedule {
                 self.end(ix, StepState::Failed);
             }
             Event::Again(ix) => self.on_again(event, ix)?,
+            Event::Cleared(ix) => {
+                self.expect(event, ix, self.nodes[ix].state == StepState::Uncertain && !self.cancelled)?;
+                self.make_ready(ix);
+            }
             Event::Held(ix) => {
                 let call = matches!(self.shape.kind(ix), Kind::Call { .. });
                 self.expect(event, ix, call && self.nodes[ix].state == StepState::Running)?;

@@ -14,6 +14,7 @@
 mod stage;
 
 mod basics;
+mod changes;
 mod crash;
 mod failing;
 mod leases;
