@@ -73,7 +73,7 @@ pub(crate) enum Report {
     /// The store refused the claim.
     Refused { ix: NodeIx, attempt: u64, at: u64, error: StoreError },
     /// What came of a claimed call is stored.
-    Outcome { ix: NodeIx, attempt: u64, at: u64, row: Box<Row> },
+    Outcome { ix: NodeIx, attempt: u64, row: Box<Row> },
     /// What came of a claimed call could not be stored.
     Unstored { ix: NodeIx, attempt: u64, error: StoreError },
     /// A fault of this crate.

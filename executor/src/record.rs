@@ -101,13 +101,13 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Time>,
     /// The arguments of a call: final, as they were sent or would be.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub arguments: Option<Value>,
     /// The instruction of a sentence, or the words of a question with their values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
     /// What it gave.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub result: Option<Value>,
     /// What a check answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -216,19 +216,30 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
+/// A null that is there is a value.
+fn present<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(d).map(Some)
+}
+
 impl Record {
     /// Reads the record of a run. Linear in the plan and in what was written.
     pub fn read<S: Storage + ?Sized>(store: &S, run: &RunId) -> Result<Record, RunError> {
         let stored = Stored::read(store, run)?;
         let plan = document(store, &stored.run.plan)?;
         let shape = Topology::unverified(&plan).map_err(|e| RunError::Fault(e.to_string()))?;
-        let shape = Arc::new(shape);
-        let names = names(&plan);
-        let picture = stored.picture(&shape, &names)?;
-        let restore = picture.restore(&plan, &shape, &names, stored.inputs.clone(), &Limits::default());
-        let reading =
-            Reading { stored: &stored, plan: &plan, shape: &shape, names: &names, picture: &picture };
-        Ok(reading.record(&restore.schedule))
+        Record::over(&stored, &plan, &Arc::new(shape), &names(&plan))
+    }
+
+    /// The same for whoever has the stored plan at hand.
+    pub(crate) fn over(
+        stored: &Stored,
+        plan: &Plan,
+        shape: &Arc<Topology>,
+        names: &Names,
+    ) -> Result<Record, RunError> {
+        let picture = stored.picture(shape, names)?;
+        let schedule = picture.schedule(shape, &Limits::default());
+        Ok(Reading { stored, plan, shape, names, picture: &picture }.record(&schedule))
     }
 
     /// The step with this id.
@@ -344,7 +355,7 @@ impl Reading<'_> {
         let arguments = match (call.and_then(|row| row.call.as_ref()), rows.last()) {
             (Some(call), _) => Value::parse_bytes(&call.args).ok(),
             (None, Some(row)) => row.call.as_ref().and_then(|call| Value::parse_bytes(&call.args).ok()),
-            (None, None) => detail.and_then(|d| d.arguments.clone()),
+            (None, None) => detail.and_then(|d| d.arguments.as_deref().cloned()),
         };
         let ran = detail.filter(|d| d.queued.is_some() || d.ended.is_some());
         let ms = |micros: Option<u64>| micros.map(|micros| micros / 1_000);
@@ -368,7 +379,7 @@ impl Reading<'_> {
             words: self.words(ix, rows),
             result: match claimed {
                 Some(row) => result_of(row).0,
-                None => detail.and_then(|d| d.result.clone()),
+                None => detail.and_then(|d| d.result.as_deref().cloned()),
             },
             answer: detail.and_then(|d| d.answer),
             error: self.error(ix),

@@ -10,7 +10,7 @@ use plangate_graph::{Author, Catalog, Digest, Plan, Policy, VerifiedPlan};
 use crate::day::day_of;
 use crate::drive::Restore;
 use crate::error::RunError;
-use crate::executor::{Ended, Executor, Present, author_text, known_arguments};
+use crate::executor::{Ended, Executor, Present, author_text, known_arguments, shape_of};
 use crate::gate::Rules;
 use crate::journal::Watch;
 use crate::schedule::{Limits, Topology};
@@ -26,10 +26,7 @@ impl<S: Storage + 'static> Executor<S> {
     /// starts, and the run [needs attention](Ended::Attention). A run that has ended stays as it is.
     pub fn resume(&self, run: &RunId, present: Option<Present>) -> Result<Ended, RunError> {
         let watch = Watch::start(self.store().now());
-        let lease = match self.take_lease(run)? {
-            Ok(lease) => lease,
-            Err(_) => return Ok(Ended::Done(self.record(run)?)),
-        };
+        let Some(lease) = self.take_lease(run)? else { return Ok(Ended::Done(self.record(run)?)) };
         self.go_on(run, present, lease, watch)
     }
 
@@ -63,10 +60,7 @@ impl<S: Storage + 'static> Executor<S> {
         if before.state != RunState::Attention {
             return self.resume(run, Some(present));
         }
-        let lease = match self.take_lease(run)? {
-            Ok(lease) => lease,
-            Err(_) => return Ok(Ended::Done(self.record(run)?)),
-        };
+        let Some(lease) = self.take_lease(run)? else { return Ok(Ended::Done(self.record(run)?)) };
         let lease = match self.accepted(run, &before, &present) {
             Ok(None) => lease,
             Ok(Some(accepted)) => match self.store().accept(&lease, by, &accepted) {
@@ -116,7 +110,7 @@ impl<S: Storage + 'static> Executor<S> {
         let plan = verified(&**self.store(), &stored, present.as_ref())?;
         self.writer_for(&plan)?;
         let names = names(plan.plan());
-        let shape = self.shape(&plan)?;
+        let shape = shape_of(&plan)?;
         let limits = self.limits(&shape, stored.run.hold_siblings);
         let picture = stored.picture(&shape, &names)?;
         let restore = picture.restore(plan.plan(), &shape, &names, stored.inputs, &limits);

@@ -172,7 +172,7 @@ struct Node {
 
 impl Schedule {
     /// A run that starts: nothing has happened yet.
-    pub fn new(shape: Arc<Topology>, limits: &Limits) -> Schedule {
+    pub fn new(shape: &Arc<Topology>, limits: &Limits) -> Schedule {
         Schedule::resumed(shape, limits, |_| None)
     }
 

@@ -117,6 +117,13 @@ impl Core {
         self.to_ask.clear();
     }
 
+    pub(super) fn store_failed(&mut self, error: StoreError) {
+        self.stop(match error {
+            StoreError::LeaseLost(run) => RunError::LeaseLost(run),
+            error => RunError::Store(error),
+        });
+    }
+
     /// Another turn has something to do.
     pub(super) fn has_more(&self) -> bool {
         self.stopped.is_none() && (self.news || !self.to_ask.is_empty())
@@ -204,7 +211,7 @@ impl<S: Storage + 'static> Drive<S> {
         steps.append(&mut core.lazy);
         match self.ctx.store.record(&self.lease(), &steps) {
             Ok(lease) => self.renewed(core, lease),
-            Err(error) => self.store_failed(core, error),
+            Err(error) => core.store_failed(error),
         }
     }
 
@@ -216,13 +223,6 @@ impl<S: Storage + 'static> Drive<S> {
         }
         *held = lease;
         core.renewed = Instant::now();
-    }
-
-    pub(super) fn store_failed(&self, core: &mut Core, error: StoreError) {
-        core.stop(match error {
-            StoreError::LeaseLost(run) => RunError::LeaseLost(run),
-            error => RunError::Store(error),
-        });
     }
 
     /// Takes one report.
@@ -239,11 +239,11 @@ impl<S: Storage + 'static> Drive<S> {
                     }
                     result => result,
                 };
-                self.returned(core, ix, at, under, result);
+                self.returned(core, ix, at, &under, result);
             }
             Report::NotReady { ix, attempt, at, why } => {
                 if core.under_way.remove_if(ix, attempt).is_some() {
-                    self.fail(core, ix, at, None, why);
+                    self.fail(core, ix, at, why);
                 }
             }
             Report::Refused { ix, attempt, at, error } => {
@@ -251,18 +251,18 @@ impl<S: Storage + 'static> Drive<S> {
                     self.refused(core, ix, at, error);
                 }
             }
-            Report::Outcome { ix, attempt, at, row } => {
+            Report::Outcome { ix, attempt, row } => {
                 let current = core.under_way.remove_if(ix, attempt).is_some();
                 let late = core.schedule.state(ix) == StepState::Uncertain
                     && core.claims.get(&ix).is_some_and(|claimed| *claimed == row.id);
                 if current || late {
                     core.claims.insert(ix, row.id.clone());
-                    self.outcome(core, ix, at, &row);
+                    self.outcome(core, ix, &row);
                 }
             }
             Report::Unstored { ix, attempt, error } => {
                 core.under_way.remove_if(ix, attempt);
-                self.store_failed(core, error);
+                core.store_failed(error);
             }
             Report::Fault(text) => {
                 // Which attempt is lost with it is not known: none is waited for.
@@ -280,14 +280,20 @@ impl<S: Storage + 'static> Drive<S> {
         core.times[ix].attempts <= allowed && !core.schedule.cancelled()
     }
 
-    fn returned(&self, core: &mut Core, ix: NodeIx, at: u64, under: Under, result: Result<Value, ReadError>) {
+    fn returned(
+        &self,
+        core: &mut Core,
+        ix: NodeIx,
+        at: u64,
+        under: &Under,
+        result: Result<Value, ReadError>,
+    ) {
         let arguments = under.start.arguments();
         let (how, error) = match result {
             Ok(value) => {
                 let value = Arc::new(value);
                 core.values.set(ix, Arc::clone(&value));
-                let detail =
-                    Detail { arguments, result: Some((*value).clone()), ..self.detail(core, ix, at) };
+                let detail = Detail { arguments, result: Some(value), ..self.detail(core, ix, at) };
                 self.must(core, ix, StepState::Done, &detail);
                 self.happened(core, ix, Event::Ended(ix, How::Done { value: true }));
                 return;
@@ -303,16 +309,16 @@ impl<S: Storage + 'static> Drive<S> {
     }
 
     /// A step that failed before it was sent.
-    pub(super) fn fail(&self, core: &mut Core, ix: NodeIx, at: u64, arguments: Option<Value>, why: String) {
+    pub(super) fn fail(&self, core: &mut Core, ix: NodeIx, at: u64, why: String) {
         let how = if core.schedule.cancelled() { How::Cancelled } else { How::Failed };
-        let detail = Detail { arguments, error: Some(why.clone()), ..self.detail(core, ix, at) };
+        let detail = Detail { error: Some(why.clone()), ..self.detail(core, ix, at) };
         core.errors.insert(ix, why);
         self.must(core, ix, how.state(), &detail);
         self.happened(core, ix, Event::Ended(ix, how));
     }
 
     /// What came of a claimed call. The row holds it; nothing more is written.
-    pub(super) fn outcome(&self, core: &mut Core, ix: NodeIx, _at: u64, row: &Row) {
+    pub(super) fn outcome(&self, core: &mut Core, ix: NodeIx, row: &Row) {
         let (value, error) = result_of(row);
         if let Some(value) = value {
             core.values.set(ix, Arc::new(value));
@@ -388,7 +394,7 @@ impl<S: Storage + 'static> Drive<S> {
                 self.must(core, ix, StepState::Done, &detail);
                 self.happened(core, ix, Event::Ended(ix, How::Answered(yes)));
             }
-            Err(why) => self.fail(core, ix, at, None, why),
+            Err(why) => self.fail(core, ix, at, why),
         }
     }
 
@@ -433,12 +439,6 @@ impl<S: Storage + 'static> Drive<S> {
             Err(fault) => core.stop(fault),
         }
         self.tell(core, ix, state);
-    }
-
-    pub(super) fn happened_to_run(&self, core: &mut Core, event: Event) {
-        if let Err(illegal) = core.schedule.on(event) {
-            core.stop(RunError::Fault(illegal.to_string()));
-        }
     }
 
     /// Tells the schedule, and whoever watches.

@@ -20,12 +20,12 @@ impl Schedule {
     /// A run that goes on. Ended nodes keep what they are and start nothing twice; pending and uncertain ones wait; all
     /// others are decided anew from these.
     pub fn resumed(
-        shape: Arc<Topology>,
+        shape: &Arc<Topology>,
         limits: &Limits,
         restored: impl Fn(NodeIx) -> Option<Restored>,
     ) -> Schedule {
         let ranks = shape.ranks(|ix| shape.unit_cost(ix));
-        Schedule::ranked(&shape, limits, ranks, restored)
+        Schedule::ranked(shape, limits, ranks, restored)
     }
 
     pub(crate) fn ranked(
