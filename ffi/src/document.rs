@@ -1,6 +1,7 @@
 //! Documents that several functions take.
 
 use plangate_approval::Person;
+use plangate_graph::policy::Date;
 use plangate_graph::{Catalog, Policy};
 
 use crate::failure::Failure;
@@ -13,9 +14,13 @@ pub(crate) fn catalog(json: &str) -> Result<Catalog, Failure> {
     Catalog::from_json(json).map_err(|e| Failure::refused("the catalog cannot be read", &e))
 }
 
-/// A policy, held against the catalog.
+/// A policy on the day of today (UTC), held against the catalog.
 pub(crate) fn policy(toml: &str, catalog: &Catalog) -> Result<Policy, Failure> {
     let policy = Policy::from_toml(toml).map_err(|e| Failure::refused("the policy cannot be read", &e))?;
+    let policy = match today() {
+        Some(today) => policy.on(today),
+        None => policy,
+    };
     match policy.check(catalog).as_slice() {
         [] => Ok(policy),
         errors => {
@@ -23,6 +28,11 @@ pub(crate) fn policy(toml: &str, catalog: &Catalog) -> Result<Policy, Failure> {
             Err(Failure::refused("the policy does not fit the catalog", &words.join("\n")))
         }
     }
+}
+
+fn today() -> Option<Date> {
+    let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+    Date::new(today.year().try_into().ok()?, today.month().try_into().ok()?, today.day().try_into().ok()?)
 }
 
 /// Somebody, as the host names them.

@@ -46,7 +46,7 @@ fn declared() -> BTreeSet<String> {
     });
     let words = code.split('(').filter_map(|before| before.split_whitespace().last());
     let names = words.map(|word| word.trim_start_matches('*'));
-    names.filter(|name| name.starts_with("plangate_")).map(str::to_owned).collect()
+    names.filter(|name| name.starts_with("plangate_") && !name.ends_with(')')).map(str::to_owned).collect()
 }
 
 #[test]

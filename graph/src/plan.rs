@@ -1,5 +1,7 @@
 //! The checked graph. Every plan comes out of [`lower`](crate::lower) or is read from `actions.json` and held against it.
 
+use std::sync::Arc;
+
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use serde::{Deserialize, Serialize};
@@ -83,7 +85,7 @@ pub struct Judged {
     /// Whether it is put to a person.
     pub asked: bool,
     /// Every rule that fired: first those of the effect, then why it is asked or not.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Arc<[Evidence]>,
 }
 
 /// A join.

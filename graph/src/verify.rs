@@ -7,7 +7,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use petgraph::visit::EdgeRef;
+
 use crate::catalog::Catalog;
+use crate::digest::Digest;
 use crate::effect::{Classification, Effect};
 use crate::lower::{Floor, Judgement, Schemas, lower_above};
 use crate::outline::{Body, Call};
@@ -23,7 +26,7 @@ pub struct VerifiedPlan {
     catalog: Catalog,
     policy: Policy,
     author: Author,
-    now: BTreeMap<NodeIx, Classification>,
+    now: BTreeMap<NodeIx, Arc<Classification>>,
     schemas: Arc<Schemas>,
 }
 
@@ -130,12 +133,16 @@ impl Plan {
     }
 
     fn changed_definitions(&self, catalog: &Catalog) -> Vec<Problem> {
-        let mut seen = HashSet::new();
+        let mut seen: HashMap<(&str, &str), Option<Digest>> = HashMap::new();
+        let mut told = HashSet::new();
         let mut problems = Vec::new();
         for (ix, call) in self.calls() {
             let NodeKind::Call { item, judged } = &self.node(ix).kind else { continue };
-            let Some(now) = catalog.digest(&call.server, &call.tool) else { continue };
-            if now != judged.definition && seen.insert((&call.server, &call.tool)) {
+            let tool = (call.server.as_str(), call.tool.as_str());
+            let Some(now) = *seen.entry(tool).or_insert_with(|| catalog.digest(tool.0, tool.1)) else {
+                continue;
+            };
+            if now != judged.definition && told.insert(tool) {
                 let message = format!(
                     "the tool {}.{} is not the one that `{}` was planned with: its definition was {} and is {}",
                     call.server,
@@ -158,19 +165,22 @@ impl Plan {
             let NodeKind::Call { item, judged } = &self.node(ix).kind else { continue };
             let Some(now) = judgements.get(item) else { continue };
             let place = Some(*item);
-            let name = format!("`{}` ({}.{})", call.name, call.server, call.tool);
+            let name = || format!("`{}` ({}.{})", call.name, call.server, call.tool);
             if now.now.effect > judged.effect {
-                let message =
-                    format!("the plan says that {name} is `{}`; it is `{}`", judged.effect, now.now.effect);
+                let message = format!(
+                    "the plan says that {} is `{}`; it is `{}`",
+                    name(),
+                    judged.effect,
+                    now.now.effect
+                );
                 problems.push(Problem::error("V0302", place, message).help(AGAIN));
             }
             if now.asked_now && !judged.asked {
-                let message = format!("the plan says that {name} is not asked; it is: {}", now.why.says);
+                let message = format!("the plan says that {} is not asked; it is: {}", name(), now.why.says);
                 problems.push(Problem::error("V0303", place, message).help(AGAIN));
             }
-            let gate = self.gate_of(ix);
-            if (now.asked_now || judged.asked) && gate.is_none() {
-                let message = format!("{name} is to be asked, and has no gate");
+            if (now.asked_now || judged.asked) && self.gate_of(ix).is_none() {
+                let message = format!("{} is to be asked, and has no gate", name());
                 problems.push(Problem::error("V0304", place, message).help(AGAIN));
             }
         }
@@ -181,8 +191,30 @@ impl Plan {
 /// Help for a plan that is not what its recipe compiles to.
 const AGAIN: &str = "compile the recipe again; a plan is not edited by hand";
 
+/// Whether a plan is what its outline lowers to: the same nodes and edges in the same order.
+fn is_the_same(plan: &Plan, again: &Plan) -> bool {
+    let ends = |plan: &Plan| (plan.len(), plan.edge_count());
+    ends(plan) == ends(again)
+        && plan
+            .nodes()
+            .zip(again.nodes())
+            .all(|((_, own), (_, made))| own.id == made.id && same(plan, own, again, made))
+        && sorted_edges(plan) == sorted_edges(again)
+}
+
+/// The edges by their ends.
+fn sorted_edges(plan: &Plan) -> Vec<(usize, usize, &Edge)> {
+    let edges = plan.graph.edge_references();
+    let mut edges: Vec<_> = edges.map(|e| (e.source().index(), e.target().index(), e.weight())).collect();
+    edges.sort_unstable_by_key(|(from, to, _)| (*from, *to));
+    edges
+}
+
 /// Where a plan differs from what its outline lowers to.
 fn compare(plan: &Plan, again: &Plan) -> Vec<Problem> {
+    if is_the_same(plan, again) {
+        return Vec::new();
+    }
     let mut problems = Vec::new();
     let ids =
         |plan: &Plan| -> HashMap<String, NodeIx> { plan.nodes().map(|(ix, n)| (n.id.clone(), ix)).collect() };
@@ -257,8 +289,9 @@ fn reasons(edge: &Edge) -> String {
 
 /// Whether two nodes are the same but for the evidence, which is words, and for indices, which are compared as ids.
 fn same(plan: &Plan, own: &Node, again: &Plan, made: &Node) -> bool {
-    let ids = |plan: &Plan, of: &[NodeIx]| -> Vec<String> {
-        of.iter().map(|ix| plan.node(*ix).id.clone()).collect()
+    let ids = |of: &[NodeIx], of_made: &[NodeIx]| {
+        of.len() == of_made.len()
+            && of.iter().zip(of_made).all(|(a, b)| plan.node(*a).id == again.node(*b).id)
     };
     match (&own.kind, &made.kind) {
         (NodeKind::Call { item, judged }, NodeKind::Call { item: item_made, judged: judged_made }) => {
@@ -270,7 +303,7 @@ fn same(plan: &Plan, own: &Node, again: &Plan, made: &Node) -> bool {
         (
             NodeKind::Join(Join::Need { block, k, of }),
             NodeKind::Join(Join::Need { block: block_made, k: k_made, of: of_made }),
-        ) => block == block_made && k == k_made && ids(plan, of) == ids(again, of_made),
+        ) => block == block_made && k == k_made && ids(of, of_made),
         (own, made) => own == made,
     }
 }
@@ -298,7 +331,7 @@ impl VerifiedPlan {
 
     /// What a call is, as classified against the catalog and policy of now. Nothing for other nodes.
     pub fn classification(&self, call: NodeIx) -> Option<&Classification> {
-        self.now.get(&call)
+        self.now.get(&call).map(Arc::as_ref)
     }
 
     /// What a call counts as: the stronger of the plan's word and of the catalog and policy of now. Nothing for other nodes.
@@ -349,8 +382,8 @@ impl VerifiedPlan {
         let Some((_, Body::Call(step))) = self.plan.item_of(call).map(|(i, item)| (i, &item.body)) else {
             return Err(format!("{:?} is no call", self.plan.node(call).id));
         };
-        let tool = (step.server.clone(), step.tool.clone());
-        match self.schemas.get(&tool) {
+        let tool = (&step.server, &step.tool);
+        match self.schemas.get(tool.0).and_then(|tools| tools.get(tool.1)) {
             Some(Ok(schema)) => schema.validate(args).map_err(|faults| faults.join("; ")),
             Some(Err(broken)) => {
                 Err(format!("the input schema of {}.{} is broken: {broken}", tool.0, tool.1))

@@ -1,6 +1,7 @@
 //! Layer 1, the arguments: what a closed list of values answers, and text that is run where it arrives.
 
-use super::name::{self, Reading};
+use super::grammar::of_words;
+use super::name::Reading;
 use super::tokens::{fold, split};
 use super::words::{Says, Usage, words};
 use super::{Effect, Signal};
@@ -119,7 +120,7 @@ fn shown(value: &str) -> String {
 }
 
 fn read(value: &str) -> Reading {
-    name::of_words(&split(value), true)
+    of_words(&split(value), true)
 }
 
 /// Whether a value is a verb of change for certain, not a noun that could be one.

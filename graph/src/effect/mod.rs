@@ -6,13 +6,19 @@
 
 mod annotations;
 mod arguments;
+mod calls;
 mod default;
 mod description;
+mod grammar;
 mod name;
 mod tokens;
+mod unit;
 mod words;
 
+pub(crate) use calls::Calls;
+
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +62,7 @@ pub struct Classification {
     /// The verdict.
     pub effect: Effect,
     /// Every rule that fired; never empty.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Arc<[Evidence]>,
     /// Two sources contradict each other, for instance a hint `readOnlyHint: true` on `delete_all`. The stronger side counted.
     pub contradiction: bool,
     /// The policy line that would say that it only reads, where only the default speaks.
@@ -89,6 +95,8 @@ struct Signal {
     raises: bool,
     /// It says that the call only reads, and is believed where nothing raises.
     clears: bool,
+    /// The name or the arguments say so, not the server in other words.
+    of_call: bool,
 }
 
 /// Classifies a call of a tool. `args` are the arguments as the recipe gives them (only literals count), or nothing
@@ -99,52 +107,59 @@ pub fn classify(
     args: Option<&Template>,
     policy: &Policy,
 ) -> Classification {
+    let host = policy.reads(server, definition, args);
+    weigh(server, definition, host, signals(server, definition, args, policy))
+}
+
+/// What all layers but the policy's own word say.
+fn signals(server: &str, definition: &Definition, args: Option<&Template>, policy: &Policy) -> Vec<Signal> {
     let arguments = arguments::of_call(definition, args);
     let mut name = name::of_tool(server, &definition.name, arguments.asks_records);
-    let mut signals = arguments.signals;
     if arguments.answered != Answered::No {
         // A name that says what is done counts whatever the arguments say.
         name.changes.retain(name::Found::is_certain);
     }
+    let mut signals = arguments.signals;
     signals.extend(name::signals(name));
+    for signal in &mut signals {
+        signal.of_call = true;
+    }
     let trusted = policy.trusts(server, &definition.name);
     let of_the_whole = description::of_definition(definition)
         .into_iter()
         .chain(annotations::of_definition(definition, trusted));
     let by_literal = arguments.answered == Answered::ByLiteral;
     signals.extend(of_the_whole.filter(|signal| !(by_literal && signal.raises)));
-    let host = policy.reads(server, definition, args).map(|evidence| Signal {
-        evidence,
-        raises: false,
-        clears: true,
-    });
-    weigh(server, definition, host, signals)
+    signals
 }
 
 /// The strongest signal wins; the policy's own word stands above all of them.
 fn weigh(
     server: &str,
     definition: &Definition,
-    host: Option<Signal>,
+    host: Option<Evidence>,
     mut signals: Vec<Signal>,
 ) -> Classification {
     let raised = signals.iter().filter(|s| s.raises).map(|s| s.evidence.effect).max();
     let cleared = signals.iter().any(|s| s.clears);
+    let of_call = signals.iter().any(|s| s.of_call);
     let contradiction = raised.is_some() && signals.iter().any(|s| s.evidence.effect == Effect::Read);
     let mut silence = None;
     let effect = match (&host, raised) {
         (Some(_), _) => Effect::Read,
-        (None, Some(raised)) => raised,
         (None, None) if cleared => Effect::Read,
-        (None, None) => {
+        (None, Some(raised)) if of_call || raised >= Effect::Destructive => raised,
+        // Neither name nor arguments say what it does. What the server says of it besides may make that worse, never
+        // better.
+        (None, raised) => {
             signals.insert(0, default::signal());
-            silence = Some(default::silence(server, definition));
+            silence = raised.is_none().then(|| default::silence(server, definition));
             Effect::Unknown
         }
     };
     // Deciding ones first, otherwise in the order of the layers.
     signals.sort_by_key(|signal| signal.evidence.effect != effect);
-    let evidence = host.into_iter().chain(signals).map(|signal| signal.evidence).collect();
+    let evidence = host.into_iter().chain(signals.into_iter().map(|signal| signal.evidence)).collect();
     Classification { effect, evidence, contradiction, silence }
 }
 
@@ -162,6 +177,7 @@ impl Signal {
             evidence: Evidence { code: code.into(), says: says.into(), effect },
             raises: false,
             clears: false,
+            of_call: false,
         }
     }
 }

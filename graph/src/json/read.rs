@@ -34,7 +34,7 @@ impl Plan {
             .map_err(|e| LoadError::new("V0103", format!("this actions.json is not as it must be: {e}")))?;
         let digest = file.digest;
         let plan = Reading::of(&file)?.plan(file)?;
-        let found = Digest::of(plan.body().as_bytes());
+        let found = Digest::of(&plan.body());
         if found != digest {
             let message = format!(
                 "the file was changed after it was written: it says it is {}, and it is {}; compile the recipe again",
@@ -175,7 +175,8 @@ impl Reading {
                     settings: settings(n.settings),
                     without_asking: n.without_asking,
                 };
-                let judged = Judged { definition, effect: n.effect, asked: n.asked, evidence: n.evidence };
+                let judged =
+                    Judged { definition, effect: n.effect, asked: n.asked, evidence: n.evidence.into() };
                 Node { id: n.id, kind: NodeKind::Call { item: add(n.place, Body::Call(call)), judged } }
             }
             wire::Node::Write(n) => {

@@ -13,9 +13,11 @@ use crate::template::{Part, Ref, Segment, Template};
 impl Plan {
     /// The text of `actions.json`; the same bytes on every machine and under every feature set. Linear.
     pub fn to_json(&self) -> String {
-        let body = self.body();
-        let digest = Digest::of(body.as_bytes());
-        format!("{body}  \"digest\": {}\n}}\n", compact(&digest))
+        let mut text = self.body();
+        let digest = Digest::of(&text);
+        text.extend_from_slice(format!("  \"digest\": \"{digest}\"\n}}\n").as_bytes());
+        // It is UTF-8: `serde_json` and text of ours wrote it.
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     /// The digest of that text: the plan's name in the store.
@@ -24,8 +26,8 @@ impl Plan {
     }
 
     /// All fields but the last; the digest goes over these bytes.
-    pub(super) fn body(&self) -> String {
-        let mut text = String::from("{\n");
+    pub(super) fn body(&self) -> Vec<u8> {
+        let mut text = b"{\n".to_vec();
         field(&mut text, "format", &FORMAT);
         field(&mut text, "recipe", &self.outline.recipe);
         field(&mut text, "policy", &self.policy);
@@ -75,7 +77,7 @@ impl Plan {
                     without_asking: call.without_asking,
                     effect: judged.effect,
                     asked: judged.asked,
-                    evidence: judged.evidence.clone(),
+                    evidence: judged.evidence.to_vec(),
                 })
             }
             NodeKind::Write { item } => {
@@ -121,22 +123,27 @@ impl Plan {
     }
 }
 
-/// These shapes hold text, numbers and lists of them; writing one cannot fail.
-fn compact(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
+/// These shapes hold text, numbers and lists of them; writing one into memory cannot fail.
+fn compact(text: &mut Vec<u8>, value: &impl Serialize) {
+    let _ = serde_json::to_writer(text, value);
 }
 
-fn field(text: &mut String, name: &str, value: &impl Serialize) {
-    text.extend(["  \"", name, "\": ", &compact(value), ",\n"]);
+fn field(text: &mut Vec<u8>, name: &str, value: &impl Serialize) {
+    text.extend_from_slice(format!("  \"{name}\": ").as_bytes());
+    compact(text, value);
+    text.extend_from_slice(b",\n");
 }
 
-fn lines<T: Serialize>(text: &mut String, name: &str, items: impl Iterator<Item = T>) {
-    let items: Vec<String> = items.map(|item| format!("    {}", compact(&item))).collect();
-    if items.is_empty() {
-        text.extend(["  \"", name, "\": [],\n"]);
-    } else {
-        text.extend(["  \"", name, "\": [\n", &items.join(",\n"), "\n  ],\n"]);
+fn lines<T: Serialize>(text: &mut Vec<u8>, name: &str, items: impl Iterator<Item = T>) {
+    text.extend_from_slice(format!("  \"{name}\": [").as_bytes());
+    let mut between: &[u8] = b"\n    ";
+    for item in items {
+        text.extend_from_slice(between);
+        compact(text, &item);
+        between = b",\n    ";
     }
+    let empty = text.ends_with(b"[");
+    text.extend_from_slice(if empty { b"],\n" } else { b"\n  ],\n" });
 }
 
 fn input(input: &outline::Input) -> wire::Input {

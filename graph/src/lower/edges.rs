@@ -75,7 +75,7 @@ struct Deriving<'a> {
     judgements: &'a BTreeMap<usize, Judgement>,
     guards: &'a Guards,
     policy: &'a Policy,
-    places: HashMap<String, usize>,
+    places: HashMap<&'a str, usize>,
     ids: Vec<String>,
     out: Derived,
     worlds: HashMap<String, usize>,
@@ -143,7 +143,9 @@ impl Deriving<'_> {
         self.data(place, item, entry);
         let said = item.settings().into_iter().flat_map(|s| &s.after);
         for name in said {
-            if let Some(from) = self.places.get(name).and_then(|at| self.out.of_item.get(*at)).copied() {
+            if let Some(from) =
+                self.places.get(name.as_str()).and_then(|at| self.out.of_item.get(*at)).copied()
+            {
                 self.out.edge(from, entry, Reason::Said, Asks::Done);
             }
         }

@@ -1,11 +1,12 @@
 //! What each call does outside, and whether it is asked.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use super::Floor;
 use super::shape::label;
-use crate::catalog::Catalog;
-use crate::effect::{Classification, Effect, Evidence, classify};
+use crate::catalog::{Catalog, Definition};
+use crate::effect::{Calls, Classification, Effect, Evidence};
 use crate::outline::{Body, Call, Outline};
 use crate::plan::Judged;
 use crate::policy::{Asking, AskingOf, Author, Policy};
@@ -18,7 +19,7 @@ pub(crate) struct Judgement {
     /// What goes into the plan.
     pub(crate) judged: Judged,
     /// What catalog and policy say now, before any floor.
-    pub(crate) now: Classification,
+    pub(crate) now: Arc<Classification>,
     /// Whether catalog and policy alone would have it asked.
     pub(crate) asked_now: bool,
     /// Why it is asked or not.
@@ -26,7 +27,7 @@ pub(crate) struct Judgement {
 }
 
 /// The input schemas of the tools that were looked at, by server and tool; the error is what is broken in one.
-pub(crate) type Schemas = BTreeMap<(String, String), Result<InputSchema, String>>;
+pub(crate) type Schemas = BTreeMap<String, BTreeMap<String, Result<InputSchema, String>>>;
 
 /// Judges every call. What is wrong for certain becomes a problem.
 pub(super) fn calls(
@@ -39,6 +40,7 @@ pub(super) fn calls(
 ) -> (BTreeMap<usize, Judgement>, Schemas) {
     let mut judgements = BTreeMap::new();
     let mut schemas = Schemas::new();
+    let mut classified = Calls::new(policy);
     let mut written: HashMap<(&str, &str, String), &str> = HashMap::new();
     let inputs: schema::Inputs<'_> = outline.inputs.iter().map(|i| (i.name.as_str(), i.kind)).collect();
     for (place, item) in outline.items.iter().enumerate() {
@@ -49,11 +51,8 @@ pub(super) fn calls(
             problems.push(Problem::error("R0501", Some(place), message).help(help));
             continue;
         };
-        let schema = schemas
-            .entry((call.server.clone(), call.tool.clone()))
-            .or_insert_with(|| InputSchema::new(&definition.input_schema));
-        problems.extend(arguments(place, call, schema, &inputs));
-        let now = classify(&call.server, definition, Some(&call.args), policy);
+        problems.extend(arguments(place, call, schema_of(&mut schemas, call, definition), &inputs));
+        let (digest, now) = classified.classify(&call.server, definition, &call.args);
         let asking = policy.asking(
             &AskingOf {
                 server: &call.server,
@@ -99,14 +98,29 @@ pub(super) fn calls(
             );
             problems.push(Problem::error("R0506", Some(place), message).help(help));
         }
-        let mut evidence = now.evidence.clone();
-        if asked_now || why.effect.changes() {
-            evidence.push(why.clone());
-        }
-        let judged = Judged { definition: definition.digest(&call.server), effect, asked, evidence };
+        let asks = (asked_now || why.effect.changes()).then(|| why.clone());
+        let evidence = match asks {
+            None => Arc::clone(&now.evidence),
+            Some(why) => now.evidence.iter().cloned().chain([why]).collect(),
+        };
+        let judged = Judged { definition: digest, effect, asked, evidence };
         judgements.insert(place, Judgement { judged, now, asked_now, why });
     }
     (judgements, schemas)
+}
+
+/// The schema of a call's tool, read when it is met first.
+fn schema_of<'s>(
+    schemas: &'s mut Schemas,
+    call: &Call,
+    definition: &Definition,
+) -> &'s Result<InputSchema, String> {
+    if !schemas.get(&call.server).is_some_and(|tools| tools.contains_key(&call.tool)) {
+        let tools = schemas.entry(call.server.clone()).or_default();
+        tools.insert(call.tool.clone(), InputSchema::new(&definition.input_schema));
+    }
+    #[expect(clippy::indexing_slicing, reason = "found or inserted just above")]
+    &schemas[&call.server][&call.tool]
 }
 
 fn waiver(

@@ -63,17 +63,17 @@ fn places(outline: &Outline, problems: &mut Vec<Problem>) {
     }
 }
 
-fn names(outline: &Outline, problems: &mut Vec<Problem>) -> HashMap<String, Option<usize>> {
-    let mut names: HashMap<String, Option<usize>> = HashMap::new();
-    let inputs = outline.inputs.iter().map(|input| (input.name.clone(), None));
+fn names<'a>(outline: &'a Outline, problems: &mut Vec<Problem>) -> HashMap<&'a str, Option<usize>> {
+    let mut names: HashMap<&str, Option<usize>> = HashMap::with_capacity(outline.items.len());
+    let inputs = outline.inputs.iter().map(|input| (input.name.as_str(), None));
     let steps = outline.items.iter().enumerate();
-    let steps = steps.filter_map(|(place, item)| Some((item.name()?.to_owned(), Some(place))));
+    let steps = steps.filter_map(|(place, item)| Some((item.name()?, Some(place))));
     for (name, place) in inputs.chain(steps) {
-        if !is_name(&name) {
+        if !is_name(name) {
             let message = format!("{name:?} is no name: letters, digits, `-` and `_`");
             problems.push(Problem::error("V0203", place, message));
         }
-        if names.insert(name.clone(), place).is_some() {
+        if names.insert(name, place).is_some() {
             problems.push(Problem::error("V0204", place, format!("the name `{name}` is given twice")));
         }
     }
@@ -104,7 +104,7 @@ pub(super) fn siblings(outline: &Outline, a: usize, b: usize) -> bool {
 
 fn reads(
     outline: &Outline,
-    names: &HashMap<String, Option<usize>>,
+    names: &HashMap<&str, Option<usize>>,
     place: usize,
     item: &Item,
     problems: &mut Vec<Problem>,
@@ -161,13 +161,13 @@ fn reads(
 
 fn afters(
     outline: &Outline,
-    names: &HashMap<String, Option<usize>>,
+    names: &HashMap<&str, Option<usize>>,
     place: usize,
     item: &Item,
     problems: &mut Vec<Problem>,
 ) {
     for name in item.settings().into_iter().flat_map(|s| &s.after) {
-        match names.get(name) {
+        match names.get(name.as_str()) {
             Some(Some(at)) if *at < place && !siblings(outline, *at, place) => {}
             _ => {
                 let message = format!(
@@ -183,7 +183,7 @@ fn afters(
 /// The places of the steps that a block's `need` counts: typed above the block, read by its steps, each once.
 pub(super) fn counted(
     outline: &Outline,
-    names: &HashMap<String, usize>,
+    names: &HashMap<&str, usize>,
     block: usize,
     items: &[usize],
 ) -> Vec<usize> {
@@ -200,9 +200,9 @@ pub(super) fn counted(
 }
 
 /// Places of the steps by name.
-pub(super) fn step_places(outline: &Outline) -> HashMap<String, usize> {
+pub(super) fn step_places(outline: &Outline) -> HashMap<&str, usize> {
     let items = outline.items.iter().enumerate();
-    items.filter_map(|(place, item)| Some((item.name()?.to_owned(), place))).collect()
+    items.filter_map(|(place, item)| Some((item.name()?, place))).collect()
 }
 
 /// Places of the items of each block.
@@ -250,9 +250,11 @@ const MOST_DEPTH: usize = 48;
 /// followers.
 const MOST_NEEDS: usize = 2_000;
 
-fn needs(outline: &Outline, names: &HashMap<String, Option<usize>>, problems: &mut Vec<Problem>) {
-    let steps: HashMap<String, usize> =
-        names.iter().filter_map(|(n, at)| Some((n.clone(), (*at)?))).collect();
+fn needs(outline: &Outline, names: &HashMap<&str, Option<usize>>, problems: &mut Vec<Problem>) {
+    if outline.blocks.iter().all(|b| b.need.is_none()) {
+        return;
+    }
+    let steps: HashMap<&str, usize> = names.iter().filter_map(|(n, at)| Some((*n, (*at)?))).collect();
     let items = by_block(outline);
     if outline.blocks.iter().filter(|b| b.need.is_some()).count() > MOST_NEEDS {
         problems.push(Problem::error("V0212", None, format!("more than {MOST_NEEDS} blocks have a `need`")));
