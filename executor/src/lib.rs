@@ -61,7 +61,6 @@ pub mod simulate;
 pub mod tools;
 
 mod check;
-mod day;
 mod drive;
 mod edit;
 mod error;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use plangate_approval::storage::ParkAnswer;
 use plangate_approval::{Accepted, Lease, Person, Run, RunId, RunState, Storage};
+use plangate_graph::policy::Date;
 use plangate_graph::problem::Problem;
 use plangate_graph::{Author, Catalog, Digest, Plan, Policy, VerifiedPlan};
 
-use crate::day::day_of;
 use crate::drive::Restore;
 use crate::error::RunError;
 use crate::executor::{Ended, Executor, Present, author_text, known_arguments, shape_of};
@@ -157,8 +157,8 @@ fn as_stored<S: Storage + ?Sized>(store: &S, stored: &Stored) -> Result<Verified
     let catalog = Catalog::from_json(&catalog).map_err(|e| broken(format!("its catalog: {e}")))?;
     let policy = text(store, &stored.run.policy, "policy")?;
     let policy = Policy::from_toml(&policy).map_err(|e| broken(format!("its policy: {e}")))?;
-    // A rule that has ended since is no longer in force.
-    let policy = match day_of(store.now()) {
+    // The day is no part of a stored policy: rules that have ended since no longer loosen.
+    let policy = match Date::of_unix_ms(store.now().0) {
         Some(today) => policy.on(today),
         None => policy,
     };
@@ -181,6 +181,9 @@ fn typed<S: Storage + ?Sized>(store: &S, stored: &Stored) -> Result<Typed, Refus
 
 fn text<S: Storage + ?Sized>(store: &S, digest: &Digest, what: &str) -> Result<String, Refused> {
     let bytes = store.document(digest).map_err(RunError::from)?;
+    if Digest::of(&bytes) != *digest {
+        return Err(Refused::Plan(format!("the stored {what} is not the one that the run started with")));
+    }
     String::from_utf8(bytes).map_err(|e| Refused::Plan(format!("the stored {what} is no text: {e}")))
 }
 

@@ -155,11 +155,6 @@ impl Picture {
         at_gate.or_else(|| self.last.get(&ix).map(|row| (row, true)))
     }
 
-    /// The schedule as it stands.
-    pub(crate) fn schedule(&self, shape: &Arc<Topology>, limits: &Limits) -> Schedule {
-        Schedule::resumed(shape, limits, |ix| self.standings[ix])
-    }
-
     /// Everything a drive goes on from.
     pub(crate) fn restore(
         &self,

@@ -130,6 +130,15 @@ impl Template {
         }
     }
 
+    /// Whether another key of an object differs from this one in upper and lower case alone.
+    pub(crate) fn is_doubled(&self, key: &str) -> bool {
+        match self {
+            Template::Lit(value) => value.is_doubled(key),
+            Template::Object(members) => members.iter().any(|(k, _)| twins(k, key)),
+            _ => false,
+        }
+    }
+
     /// Every reference, in the order of the text.
     pub fn refs(&self) -> Vec<&Ref> {
         let mut found = Vec::new();
@@ -153,6 +162,30 @@ impl Template {
                 Value::Object(Object::new(members).unwrap_or_default())
             }
         })
+    }
+
+    /// Whether a value can have come of this: every literal part stands in it as it was typed, and an object has no
+    /// member that was not typed. What a reference became may be anything, missing too.
+    pub fn admits(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Template::Lit(literal), value) => literal == value,
+            (Template::Ref(_), _) => true,
+            (Template::Text(_), value) => matches!(value, Value::Text(_)),
+            (Template::List(items), Value::List(values)) => {
+                items.len() == values.len()
+                    && items.iter().zip(values).all(|(item, value)| item.admits(value))
+            }
+            (Template::Object(members), Value::Object(values)) => {
+                let typed = |key: &str| members.iter().find(|(k, _)| k == key).map(|(_, t)| t);
+                values.iter().all(|(key, value)| typed(key).is_some_and(|t| t.admits(value)))
+                    && members.iter().all(|(key, t)| !t.is_literal() || values.member(key).is_some())
+            }
+            (Template::List(_) | Template::Object(_), _) => false,
+        }
+    }
+
+    fn is_literal(&self) -> bool {
+        matches!(self, Template::Lit(_))
     }
 
     /// How many levels of lists and objects with references in them there are.
@@ -180,6 +213,18 @@ impl Template {
             Template::Object(members) => members.iter().for_each(|(_, t)| t.collect(found)),
         }
     }
+}
+
+impl Value {
+    /// Whether another key of an object differs from this one in upper and lower case alone.
+    pub(crate) fn is_doubled(&self, key: &str) -> bool {
+        matches!(self, Value::Object(members) if members.iter().any(|(k, _)| twins(k, key)))
+    }
+}
+
+/// Whether two keys differ, and in upper and lower case alone.
+fn twins(a: &str, b: &str) -> bool {
+    a != b && a.chars().flat_map(char::to_lowercase).eq(b.chars().flat_map(char::to_lowercase))
 }
 
 /// The references in a text, in order.

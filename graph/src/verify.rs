@@ -243,23 +243,17 @@ fn compare(plan: &Plan, again: &Plan) -> Vec<Problem> {
         problems.push(Problem::error("V0404", None, message).help(AGAIN));
     }
     let (had, wanted) = (edges(plan), edges(again));
-    for ((from, to), edge) in &wanted {
-        match had.get(&(*from, *to)) {
-            None => {
-                let message =
-                    format!("`{to}` must wait for `{from}` ({}); the edge is missing", reasons(edge));
-                problems.push(Problem::error("V0405", None, message).help(AGAIN));
-            }
-            Some(own) if own.reasons != edge.reasons => {
-                let message =
-                    format!("`{to}` waits for `{from}` ({}); it must be ({})", reasons(own), reasons(edge));
-                problems.push(Problem::error("V0406", None, message).help(AGAIN));
+    for (ends, wait) in &wanted {
+        match had.get(ends) {
+            None => problems.push(missing(again, *ends, *wait)),
+            Some(own) if own.edge.reasons != wait.edge.reasons => {
+                problems.push(changed(again, *ends, own.edge, *wait));
             }
             Some(_) => {}
         }
     }
-    for ((from, to), edge) in had.iter().filter(|(ends, _)| !wanted.contains_key(*ends)) {
-        let message = format!("`{to}` waits for `{from}` ({}), for no reason", reasons(edge));
+    for ((from, to), wait) in had.iter().filter(|(ends, _)| !wanted.contains_key(*ends)) {
+        let message = format!("`{to}` waits for `{from}` ({}), for no reason", reasons(wait.edge));
         problems.push(Problem::error("V0407", None, message).help(AGAIN));
     }
     if problems.is_empty() && plan.nodes().zip(again.nodes()).any(|((_, a), (_, b))| a.id != b.id) {
@@ -269,13 +263,59 @@ fn compare(plan: &Plan, again: &Plan) -> Vec<Problem> {
     problems
 }
 
-fn edges(plan: &Plan) -> BTreeMap<(&str, &str), &Edge> {
+/// Where a plan waits for less than `again` does. Waiting for more is no fault.
+fn weaker(plan: &Plan, again: &Plan) -> Vec<Problem> {
+    let had = edges(plan);
+    let mut problems = Vec::new();
+    for (ends, wait) in edges(again) {
+        match had.get(&ends) {
+            None => problems.push(missing(again, ends, wait)),
+            Some(own) if own.edge.asks() < wait.edge.asks() => {
+                problems.push(changed(again, ends, own.edge, wait));
+            }
+            Some(_) => {}
+        }
+    }
+    problems
+}
+
+/// An edge with the node that waits.
+#[derive(Clone, Copy)]
+struct Wait<'a> {
+    edge: &'a Edge,
+    by: NodeIx,
+}
+
+/// The ids at the ends of an edge: its source, and what waits for it.
+type Ends<'a> = (&'a str, &'a str);
+
+fn edges(plan: &Plan) -> BTreeMap<Ends<'_>, Wait<'_>> {
     plan.nodes()
-        .flat_map(|(from, node)| {
-            plan.outgoing(from).into_iter().map(move |(to, edge)| (from, node, to, edge))
-        })
-        .map(|(_, node, to, edge)| ((node.id.as_str(), plan.node(to).id.as_str()), edge))
+        .flat_map(|(from, node)| plan.outgoing(from).into_iter().map(move |(to, edge)| (node, to, edge)))
+        .map(|(node, by, edge)| ((node.id.as_str(), plan.node(by).id.as_str()), Wait { edge, by }))
         .collect()
+}
+
+fn missing(of: &Plan, (from, to): Ends<'_>, wait: Wait<'_>) -> Problem {
+    let message = format!("`{to}` must wait for `{from}` ({}); the edge is missing", reasons(wait.edge));
+    Problem::error("V0405", wait.item(of), message).help(AGAIN)
+}
+
+fn changed(of: &Plan, (from, to): Ends<'_>, own: &Edge, wait: Wait<'_>) -> Problem {
+    let message =
+        format!("`{to}` waits for `{from}` ({}); it must be ({})", reasons(own), reasons(wait.edge));
+    Problem::error("V0406", wait.item(of), message).help(AGAIN)
+}
+
+impl Wait<'_> {
+    /// The item that waits: behind a gate, its call.
+    fn item(self, plan: &Plan) -> Option<usize> {
+        let step = match plan.node(self.by).kind {
+            NodeKind::Gate { call, .. } => call,
+            _ => self.by,
+        };
+        plan.item_of(step).map(|(item, _)| item)
+    }
 }
 
 fn reasons(edge: &Edge) -> String {
@@ -341,7 +381,7 @@ impl VerifiedPlan {
     }
 
     /// Holds the plan against other documents too, for instance those of now when a run is resumed: what became stricter
-    /// is refused, what became looser changes nothing. All refusals at once.
+    /// is refused, what became looser changes nothing. All refusals at once, each naming its step.
     pub fn hold(&self, catalog: &Catalog, policy: &Policy) -> Result<(), Vec<Problem>> {
         let floor = self.plan.floor();
         let lowered =
@@ -350,28 +390,58 @@ impl VerifiedPlan {
             lowered.problems.into_iter().filter(|p| p.severity == Severity::Error).collect();
         refusals.extend(self.plan.changed_definitions(catalog));
         refusals.extend(self.plan.relabelled(&lowered.judgements));
-        for (ix, call) in self.plan.calls() {
-            let was = self.catalog.server(&call.server).and_then(|s| s.origin.as_deref());
-            let is = catalog.server(&call.server).and_then(|s| s.origin.as_deref());
-            if let (Some(was), Some(is), NodeKind::Call { item, .. }) = (was, is, &self.plan.node(ix).kind)
-                && was != is
-            {
-                let message = format!("the server `{}` was {was:?} and is {is:?}", call.server);
-                refusals.push(
-                    Problem::error("V0305", Some(*item), message)
-                        .help("a person must look at it before the run goes on"),
-                );
-            }
+        refusals.extend(self.moved_servers(catalog));
+        if let Some(again) = &lowered.plan
+            && self.worlds_merged(policy)
+        {
+            refusals.extend(weaker(&self.plan, again));
         }
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }
 
+    /// Servers that are another program or address than they were.
+    fn moved_servers(&self, catalog: &Catalog) -> Vec<Problem> {
+        let origin = |of: &Catalog, name: &str| of.server(name).and_then(|s| s.origin.clone());
+        let mut problems = Vec::new();
+        let mut seen = HashSet::new();
+        for (ix, call) in self.plan.calls() {
+            let (Some(was), Some(is)) = (origin(&self.catalog, &call.server), origin(catalog, &call.server))
+            else {
+                continue;
+            };
+            if was != is && seen.insert(&call.server) {
+                let item = self.plan.item_of(ix).map(|(item, _)| item);
+                let message = format!(
+                    "the server `{}`, which `{}` calls, was {was:?} and is {is:?}",
+                    call.server, call.name
+                );
+                problems.push(
+                    Problem::error("V0305", item, message)
+                        .help("a person must look at it before the run goes on"),
+                );
+            }
+        }
+        problems
+    }
+
+    /// Whether two servers of the plan see each other's effects now and did not when it was made.
+    fn worlds_merged(&self, policy: &Policy) -> bool {
+        let mut was: HashMap<&str, &str> = HashMap::new();
+        self.plan.calls().any(|(_, call)| {
+            let before = self.policy.world(&call.server);
+            *was.entry(policy.world(&call.server)).or_insert(before) != before
+        })
+    }
+
     /// A read of this call's tool with final arguments (canonical bytes). Nothing if the node is no call, is asked, or
-    /// changes something.
+    /// changes something, or if what was typed as a literal does not stand in the arguments: it may be why it only reads.
     pub fn read_call<'a>(&'a self, call: NodeIx, args: &'a [u8]) -> Option<ReadCall<'a>> {
         let NodeKind::Call { item, judged } = &self.plan.node(call).kind else { return None };
         let Body::Call(step) = &self.plan.outline().items.get(*item)?.body else { return None };
         if judged.asked || self.effect(call)?.changes() {
+            return None;
+        }
+        if !Value::parse_bytes(args).is_ok_and(|args| step.args.admits(&args)) {
             return None;
         }
         Some(ReadCall { server: &step.server, tool: &step.tool, args })

@@ -179,6 +179,88 @@ fn a_changed_definition_is_named() {
     assert!(problems.iter().any(|p| p.message.contains("slack.post")), "{problems:?}");
 }
 
+/// Everything that a recipe could not have said, and a file can.
+#[test]
+fn what_no_recipe_can_say_is_refused() {
+    use plangate_graph::outline::{Body, Input, InputKind, Settings};
+    use plangate_graph::{Outline, Value, lower::lower};
+    let plain = || sketch().then().call("a", "gmail.list", &[]).say("b", &["a"]).outline();
+    let set = |at: usize, settings: Settings| {
+        let mut outline = plain();
+        match &mut outline.items[at].body {
+            Body::Call(call) => call.settings = settings,
+            Body::Sentence(sentence) => sentence.settings = settings,
+            _ => panic!("no step"),
+        }
+        outline
+    };
+    let timeout = |ms| Settings { timeout_ms: Some(ms), ..Settings::default() };
+    let retry = |retry| Settings { retry, ..Settings::default() };
+    let block = |name: &str| {
+        let mut outline = plain();
+        outline.blocks[0].name = Some(name.to_owned());
+        outline
+    };
+    let input = |name: &str, kind, default: &str| {
+        let mut outline = plain();
+        let default = Some(Value::parse(default).unwrap());
+        outline.inputs.push(Input { name: name.to_owned(), kind, default });
+        outline
+    };
+    let cases: Vec<(Option<&str>, Outline)> = vec![
+        (None, plain()),
+        (None, set(0, timeout(1))),
+        (None, set(1, timeout(86_400_000))),
+        (Some("V0215"), set(0, timeout(0))),
+        (Some("V0215"), set(0, timeout(u64::MAX))),
+        (None, set(0, retry(100))),
+        (Some("V0215"), set(0, retry(101))),
+        (Some("V0215"), set(1, retry(1))),
+        (None, block("sources")),
+        (Some("V0203"), block("sources\n  approved by everybody")),
+        (Some("V0204"), block("a")),
+        // The same to the eye, and another name: composed and decomposed.
+        (None, block("\u{e9}")),
+        (Some("V0203"), block("e\u{301}")),
+        (Some("V0203"), input("e\u{301}", InputKind::Text, "\"x\"")),
+        (Some("V0204"), input("b", InputKind::Text, "\"x\"")),
+        (None, input("n", InputKind::Number, "1e999")),
+        (Some("V0216"), input("n", InputKind::Number, "\"1\"")),
+        (Some("V0216"), input("n", InputKind::YesNo, "null")),
+    ];
+    for (at, (wanted, outline)) in cases.into_iter().enumerate() {
+        let (plan, problems) = lower(outline, &catalog(), &Policy::default(), Author::Person);
+        let found: Vec<&str> = problems.iter().filter(|p| p.code.starts_with('V')).map(|p| p.code).collect();
+        assert_eq!(found, Vec::from_iter(wanted), "case {at}: {problems:?}");
+        assert_eq!(plan.is_none(), wanted.is_some(), "case {at}");
+    }
+}
+
+/// Why a call only reads may be a literal: a read is made with that literal or not at all.
+#[test]
+fn a_read_is_made_with_what_was_typed() {
+    let plan = sketch().then().call("a", "gmail.list", &[]).call("b", "gmail.list", &["a"]).plan();
+    let verified = plan.verify(&catalog(), &Policy::default(), Author::Person).unwrap();
+    let made = |step: &str, args: &str| {
+        verified.read_call(verified.plan().find(step).unwrap(), args.as_bytes()).is_some()
+    };
+    assert!(made("a", r#"{"for":"a"}"#));
+    assert!(made("b", r#"{"a":[1,2],"for":"b"}"#) && made("b", r#"{"a":null,"for":"b"}"#));
+    for (step, args) in [
+        ("a", r#"{"for":"b"}"#),
+        ("a", r#"{"for":"a","more":1}"#),
+        ("a", "{}"),
+        ("a", ""),
+        ("b", r#"{"a":1}"#),
+        ("b", r#"{"a":1,"for":"a"}"#),
+        ("b", r#"{"a":1,"for":"b","action":"delete"}"#),
+        ("b", r#"{"a":1,"a":2,"for":"b"}"#),
+        ("b", "[]"),
+    ] {
+        assert!(!made(step, args), "{step} {args}");
+    }
+}
+
 #[test]
 fn a_cycle_is_named() {
     let text = sample().to_json();

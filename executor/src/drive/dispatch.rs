@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plangate_approval::approvals::Ask;
+use plangate_approval::row::RowCall;
 use plangate_approval::{Row, RowState, StepState, Storage};
 use plangate_graph::outline::{Body, Call};
 use plangate_graph::{NodeIx, Value};
@@ -112,8 +113,9 @@ impl<S: Storage + 'static> Drive<S> {
         let gate = self.gate_of(ix);
         let last = core.rows.get(&gate.unwrap_or(ix));
         if let Some(row) = last.filter(|row| row.state == RowState::Approved) {
-            let args = row.call.as_ref().map(|call| call.args.as_slice()).unwrap_or_default();
-            let args = Value::parse_bytes(args).map_err(|e| format!("the stored arguments: {e}"))?;
+            let approved = self.approved(ix, call, row)?;
+            let args =
+                Value::parse_bytes(&approved.args).map_err(|e| format!("the stored arguments: {e}"))?;
             self.valid(ix, call, &args)?;
             if let Verdict::Deny(why) = self.ctx.rules.verdict(&self.ctx.plan, ix, call, &args) {
                 return Err(format!("policy denies this call: {why}"));
@@ -136,6 +138,23 @@ impl<S: Storage + 'static> Drive<S> {
                     .into())
             }
             Verdict::Ask | Verdict::Through(_) => Ok(None),
+        }
+    }
+
+    /// What a row approves, if it is this call and no other: what was approved is what is made, or nothing is.
+    fn approved<'r>(&self, ix: NodeIx, call: &Call, row: &'r Row) -> Result<&'r RowCall, String> {
+        let id = &self.ctx.plan.plan().node(ix).id;
+        match &row.call {
+            None => Err(format!("what was approved is no call; `{id}` is not made")),
+            Some(approved)
+                if (&approved.node, &approved.server, &approved.tool) == (id, &call.server, &call.tool) =>
+            {
+                Ok(approved)
+            }
+            Some(approved) => Err(format!(
+                "what was approved is `{}` ({}.{}), and not `{id}` ({}.{}); nothing was sent",
+                approved.node, approved.server, approved.tool, call.server, call.tool
+            )),
         }
     }
 

@@ -82,8 +82,11 @@ fn answer(property: &Property, args: Option<&Template>) -> Answer {
         let signal = Signal::raises("argument-raw-request", says, Effect::Unknown);
         return Answer { signal: Some(signal), settles: Answered::No };
     }
-    let given =
-        args.and_then(|args| args.member(name)).and_then(|member| Some(member.literal()?.text()?.to_owned()));
+    // Some servers take `ACTION` for `action`: where both are given, nobody knows which of them counts.
+    let given = args
+        .filter(|args| !args.is_doubled(name))
+        .and_then(|args| args.member(name))
+        .and_then(|member| Some(member.literal()?.text()?.to_owned()));
     if let Some(value) = given.filter(|given| property.values.contains(given)) {
         let signal = signal(&read(&value), &format!("argument {name} {:?}", shown(&value)));
         let settles = if signal.is_some() { Answered::ByLiteral } else { Answered::No };

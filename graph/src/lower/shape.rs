@@ -1,13 +1,15 @@
 //! What must hold of an outline before anything is derived from it. A compiled recipe always passes; an edited file may not.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::is_nfc;
 
 use crate::card::visible::is_hidden;
-use crate::outline::{Block, BlockKind, Body, Item, Outline};
+use crate::outline::{Block, BlockKind, Body, Input, InputKind, Item, Outline};
 use crate::problem::Problem;
 use crate::template::{Source, Template};
+use crate::value::Value;
 
 /// All faults of shape, in typed order.
 pub(super) fn check(outline: &Outline) -> Vec<Problem> {
@@ -17,9 +19,13 @@ pub(super) fn check(outline: &Outline) -> Vec<Problem> {
         return problems; // Nothing else can be said of items that are nowhere.
     }
     let names = names(outline, &mut problems);
+    for input in &outline.inputs {
+        default(input, &mut problems);
+    }
     for (place, item) in outline.items.iter().enumerate() {
         reads(outline, &names, place, item, &mut problems);
         afters(outline, &names, place, item, &mut problems);
+        limits(place, item, &mut problems);
     }
     needs(outline, &names, &mut problems);
     bare_questions(outline, &mut problems);
@@ -69,15 +75,46 @@ fn names<'a>(outline: &'a Outline, problems: &mut Vec<Problem>) -> HashMap<&'a s
     let steps = outline.items.iter().enumerate();
     let steps = steps.filter_map(|(place, item)| Some((item.name()?, Some(place))));
     for (name, place) in inputs.chain(steps) {
-        if !is_name(name) {
-            let message = format!("{name:?} is no name: letters, digits, `-` and `_`");
-            problems.push(Problem::error("V0203", place, message));
-        }
-        if names.insert(name, place).is_some() {
-            problems.push(Problem::error("V0204", place, format!("the name `{name}` is given twice")));
-        }
+        let first = !names.contains_key(name);
+        named(name, place, first, problems);
+        names.insert(name, place);
+    }
+    // The name of a block labels the card and is not read; it is no other thing's name either.
+    let mut blocks = HashSet::new();
+    for name in outline.blocks.iter().filter_map(|block| block.name.as_deref()) {
+        let first = !names.contains_key(name) && blocks.insert(name);
+        named(name, None, first, problems);
     }
     names
+}
+
+fn named(name: &str, place: Option<usize>, first: bool, problems: &mut Vec<Problem>) {
+    if !is_name(name) {
+        let message = format!("{name:?} is no name: letters, digits, `-` and `_`");
+        problems.push(Problem::error("V0203", place, message));
+    } else if !is_nfc(name) {
+        let message = format!("the name `{name}` is not in normal form: another could look just like it");
+        problems.push(Problem::error("V0203", place, message));
+    }
+    if !first {
+        problems.push(Problem::error("V0204", place, format!("the name {name:?} is given twice")));
+    }
+}
+
+/// A default is what its input takes.
+fn default(input: &Input, problems: &mut Vec<Problem>) {
+    let fits = match (&input.default, input.kind) {
+        (None, _)
+        | (Some(Value::Text(_)), InputKind::Text)
+        | (Some(Value::Number(_)), InputKind::Number)
+        | (Some(Value::Bool(_)), InputKind::YesNo)
+        | (Some(Value::List(_)), InputKind::List) => true,
+        (Some(_), _) => false,
+    };
+    if !fits {
+        let message = format!("the default of the input `{}` is nothing that it takes", input.name);
+        problems.push(Problem::error("V0216", None, message));
+    }
 }
 
 /// Whether a text is a name: it begins with a letter or `_`, and goes on with letters, digits, `-` and `_`. Marks that
@@ -140,7 +177,7 @@ fn reads(
         }
     }
     if let Body::Call(call) = &item.body
-        && !matches!(&call.args, Template::Object(_) | Template::Lit(crate::value::Value::Object(_)))
+        && !matches!(&call.args, Template::Object(_) | Template::Lit(Value::Object(_)))
     {
         problems.push(Problem::error(
             "V0209",
@@ -179,6 +216,30 @@ fn afters(
         }
     }
 }
+
+/// Settings that a recipe can give.
+fn limits(place: usize, item: &Item, problems: &mut Vec<Problem>) {
+    let Some(settings) = item.settings() else { return };
+    let mut fault = |what: String| {
+        let message = format!("{} {what}", label(item));
+        problems.push(Problem::error("V0215", Some(place), message));
+    };
+    if settings.timeout_ms.is_some_and(|ms| !(1..=LONGEST_TIMEOUT_MS).contains(&ms)) {
+        fault("has a timeout that is no time from a millisecond to a day".to_owned());
+    }
+    if settings.retry > MOST_RETRIES {
+        fault(format!("would be tried again more than {MOST_RETRIES} times"));
+    }
+    if settings.retry > 0 && matches!(item.body, Body::Sentence(_)) {
+        fault("is a sentence, and only reads are tried again".to_owned());
+    }
+}
+
+/// The longest timeout of a step, in milliseconds: a day.
+const LONGEST_TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// How often a read may be tried again.
+const MOST_RETRIES: u32 = 100;
 
 /// The places of the steps that a block's `need` counts: typed above the block, read by its steps, each once.
 pub(super) fn counted(
