@@ -94,7 +94,7 @@ impl<S: Storage + 'static> Drive<S> {
                 Ok(_) | Err(StoreError::NotNow(_) | StoreError::NotFound { .. }) => core.news = true,
                 // By the store's own clock it is too early: the next drive asks.
                 Err(StoreError::InFlight { .. }) => {}
-                Err(error) => self.store_failed(&mut core, error),
+                Err(error) => core.store_failed(error),
             }
         }
     }

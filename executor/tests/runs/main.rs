@@ -19,6 +19,7 @@ mod basics;
 mod changes;
 mod crash;
 mod failing;
+mod golden;
 mod leases;
 mod limits;
 mod people;
