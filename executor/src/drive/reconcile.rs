@@ -47,8 +47,8 @@ impl<S: Storage + 'static> Drive<S> {
     pub(super) fn reconcile(&self, lost: Vec<Row>) {
         let until = Instant::now() + self.ctx.options.reconcile;
         let cancel = Cancel::new(Some(until));
-        let (say, said) = bounded(lost.len());
-        let mut asked = Vec::new();
+        let (say, answers) = bounded(lost.len());
+        let mut waits = Vec::new();
         for (at, row) in lost.into_iter().enumerate() {
             let cell = Arc::new(Cell::default());
             let job = {
@@ -72,17 +72,17 @@ impl<S: Storage + 'static> Drive<S> {
             if let Err(error) = self.pool.submit(job) {
                 return self.core().stop(crate::error::RunError::Threads(error));
             }
-            asked.push((row, cell, None));
+            waits.push((row, cell, None));
         }
         drop(say);
-        while let Ok((at, answer)) = said.recv_deadline(until) {
-            if let Some((_, _, slot)) = asked.get_mut(at) {
+        while let Ok((at, answer)) = answers.recv_deadline(until) {
+            if let Some((_, _, slot)) = waits.get_mut(at) {
                 *slot = Some(answer);
             }
         }
         cancel.cancel();
         let mut core = self.core();
-        for (row, cell, answer) in asked {
+        for (row, cell, answer) in waits {
             let answer = answer.unwrap_or_else(|| {
                 cell.abandon(self.pool.abandon());
                 let waited = self.ctx.options.reconcile.as_millis();
