@@ -10,8 +10,10 @@
 
 mod core;
 mod dispatch;
+mod follow;
 mod people;
 mod reconcile;
+mod reports;
 mod steward;
 mod work;
 
@@ -28,12 +30,12 @@ use crate::journal::Watch;
 use crate::options::Options;
 use crate::pool::{Job, Pool};
 use crate::schedule::Topology;
-
 use crate::tools::{ReadError, Tools, Writer};
 use crate::values::Names;
 
-pub(crate) use self::core::{Core, Restore, result_of};
+pub(crate) use self::core::{Core, Restore};
 pub(crate) use people::last_rows;
+pub(crate) use reports::result_of;
 pub(crate) use steward::Laid;
 
 /// What does not change in a drive.

@@ -52,6 +52,7 @@ mod shared {
     use plangate_graph::Value;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+    #[expect(clippy::ref_option, reason = "serde calls it so")]
     pub(super) fn serialize<S: Serializer>(value: &Option<Arc<Value>>, s: S) -> Result<S::Ok, S::Error> {
         value.as_deref().serialize(s)
     }

@@ -9,7 +9,8 @@ use plangate_graph::NodeIx;
 use super::cause::Standing;
 use super::joins::Joins;
 use super::ready::Ready;
-use super::topology::{Table, Topology};
+use super::table::Table;
+use super::topology::Topology;
 use super::{Limits, Node, Schedule, Tally};
 
 /// What is known of a node when a run goes on: an ended state, or `Pending` or `Uncertain`. A node that was under way

