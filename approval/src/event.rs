@@ -40,12 +40,16 @@ pub enum Kind {
     Outcome,
     /// A verb met a claim whose claimer is gone.
     Uncertain,
+    /// The host said what it knows of an uncertain call.
+    Reconciled,
     /// A person said what happened.
     Settled,
     /// After a person had spoken, the claimer said the same.
     Confirmed,
     /// After a person had spoken, the claimer said something else.
     Contradicted,
+    /// A person accepted what changed of the tools or the policy: the run goes on under these, and asks again.
+    Accepted,
     /// A driver let go of a run that waits for people.
     Parked,
     /// A driver let go of a run that a person must look at.
@@ -71,9 +75,11 @@ impl Kind {
             Kind::Claimed => "claimed",
             Kind::Outcome => "outcome",
             Kind::Uncertain => "uncertain",
+            Kind::Reconciled => "reconciled",
             Kind::Settled => "settled",
             Kind::Confirmed => "confirmed",
             Kind::Contradicted => "contradicted",
+            Kind::Accepted => "accepted",
             Kind::Parked => "parked",
             Kind::Attention => "attention",
             Kind::Ended => "ended",

@@ -17,6 +17,29 @@ pub enum Outcome {
     Unknown(String),
 }
 
+/// What the host says of a call whose outcome nobody recorded, looked up by its idempotency key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reconciled {
+    /// It happened, with this value if it is known.
+    Happened(Option<Value>),
+    /// It did not happen, and it will not any more.
+    DidNot,
+    /// The host cannot tell; why.
+    Unknown(String),
+}
+
+impl Reconciled {
+    /// The variant, as it is written: `happened`, `did_not`, `unknown`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Reconciled::Happened(_) => "happened",
+            Reconciled::DidNot => "did_not",
+            Reconciled::Unknown(_) => "unknown",
+        }
+    }
+}
+
 impl Outcome {
     /// The variant, as it is written: `ok`, `failed`, `not_sent`, `unknown`.
     pub fn kind(&self) -> &'static str {

@@ -7,8 +7,8 @@ use plangate_graph::{Digest, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Time;
-use crate::outcome::Outcome;
-use crate::run::RunId;
+use crate::outcome::{Outcome, Reconciled};
+use crate::run::{Holder, RunId};
 
 /// How long an approved row may be claimed after its last vote, in milliseconds.
 pub const USABLE_MS: i64 = 3_600_000;
@@ -147,6 +147,8 @@ pub struct Row {
     pub outcome: Option<Outcome>,
     /// When that was recorded.
     pub ended_at: Option<Time>,
+    /// What the host said of the call, which is asked once.
+    pub reconciled: Option<Reconcile>,
     /// Who settled it, when, and with what note.
     pub settled: Option<Settled>,
 }
@@ -167,6 +169,25 @@ pub struct Vote {
     pub at: Time,
     /// What the person said with it.
     pub reason: Option<String>,
+}
+
+/// What the host said of an uncertain call, and the claim that it was asked about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reconcile {
+    /// Its word.
+    pub answer: Reconciled,
+    /// When.
+    pub at: Time,
+    /// The nonce of that claim.
+    pub claim: String,
+    /// When it was claimed.
+    pub claimed_at: Option<Time>,
+    /// When its call must have ended.
+    pub call_deadline: Option<Time>,
+    /// Who held it.
+    pub holder: Holder,
+    /// Under which fence.
+    pub fence: u64,
 }
 
 /// What an edit replaced. The row holds the bytes that count now.
@@ -265,10 +286,23 @@ pub struct Edit {
     pub note: Option<String>,
 }
 
+impl Person {
+    /// The host itself, where it reconciles a call.
+    pub fn host() -> Person {
+        Person { issuer: "host".into(), subject: "reconcile".into(), roles: Vec::new(), verified: true }
+    }
+}
+
 impl Row {
     /// The digest of what was asked, if it was edited since.
     pub fn edited_from(&self) -> Option<Digest> {
         self.edits.first().map(|edit| edit.digest)
+    }
+
+    /// Whether it is about this very call.
+    pub fn is_call(&self, server: &str, tool: &str, digest: &Digest) -> bool {
+        self.digest == *digest
+            && self.call.as_ref().is_some_and(|call| call.server == server && call.tool == tool)
     }
 
     /// Whether a vote is about the bytes as they are now. Votes before an edit are kept, and void.

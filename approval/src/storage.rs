@@ -6,8 +6,8 @@ use plangate_graph::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock, Time};
-use crate::outcome::Outcome;
-use crate::row::{Decision, Edit, NewRow, Row, RowId, RowState, Settled};
+use crate::outcome::{Outcome, Reconciled};
+use crate::row::{Decision, Edit, NewRow, Person, Row, RowId, RowState, Settled};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
 
 /// What a store author writes: verbs, each one atomic compare-and-set that returns the state that won.
@@ -58,7 +58,7 @@ pub trait Storage: Send + Sync {
     /// Cancels a run: its mark and its unclaimed rows in one transaction. Needs no lease. From then on nothing is asked
     /// or claimed; a driver sees the mark with its next renewal, records what its calls brought, and ends the run. Where
     /// nobody drives, the run and its steps end at once. A run that has ended stays as it is; again, nothing changes.
-    fn cancel(&self, run: &RunId, by: &crate::row::Person, reason: Option<&str>) -> Result<Run, StoreError>;
+    fn cancel(&self, run: &RunId, by: &Person, reason: Option<&str>) -> Result<Run, StoreError>;
 
     /// Puts a row, and its step to `pending`. Called once its arguments are final, before anybody is told that it waits.
     /// Idempotent by (run, node, ask); other bytes are [`StoreError::Changed`]. The next ask number of a node is taken
@@ -108,6 +108,22 @@ pub trait Storage: Send + Sync {
     /// the claimer's process is known dead, or its deadline and a grace have passed.
     fn settle(&self, row: &RowId, settled: &Settlement) -> Result<Row, StoreError>;
 
+    /// Takes the host's word on an uncertain call; raises the run's `wake` unless the host cannot tell. Called once for a
+    /// row, by its run's driver, after the call's deadline. "It happened" ends row and step as a person's word does. "It
+    /// did not, and will not" makes an approved row claimable once more, with the same key, while the approval is usable;
+    /// otherwise the step is asked again. [`StoreError::InFlight`] as for `settle`, and before the deadline. The same word
+    /// again changes nothing.
+    fn reconcile(
+        &self,
+        lease: &Lease,
+        row: &RowId,
+        claim: &str,
+        answer: &Reconciled,
+    ) -> Result<Row, StoreError>;
+    /// A person accepts what changed: from now on these are the run's plan, catalog and policy, and every row of it that
+    /// nobody claimed is cancelled, so that its node is asked again. Not in a cancelled run.
+    fn accept(&self, lease: &Lease, by: &Person, accepted: &Accepted) -> Result<Lease, StoreError>;
+
     /// A run.
     fn run(&self, run: &RunId) -> Result<Run, StoreError>;
     /// Runs, newest first.
@@ -124,10 +140,29 @@ pub trait Storage: Send + Sync {
         rows.retain(|row| row.state.open());
         Ok(rows)
     }
+    /// Rows of all runs about the very same call (server, tool and argument digest), in the order they were asked.
+    fn same_calls(&self, server: &str, tool: &str, digest: &Digest) -> Result<Vec<Row>, StoreError> {
+        let mut rows = self.rows(None)?;
+        rows.retain(|row| row.is_call(server, tool, digest));
+        Ok(rows)
+    }
     /// A document by its digest.
     fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError>;
     /// Events after a sequence number, in order.
     fn events(&self, after: u64) -> Result<Vec<Event>, StoreError>;
+}
+
+/// The documents that a run goes on with, and the change that a person saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// The bytes of `actions.json`, of the used part of the catalog, and of the policy.
+    pub plan: Vec<u8>,
+    /// See `plan`.
+    pub catalog: Vec<u8>,
+    /// See `plan`.
+    pub policy: Vec<u8>,
+    /// What was shown of the change.
+    pub shown: String,
 }
 
 /// What came of asking for a lease.

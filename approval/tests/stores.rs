@@ -156,6 +156,14 @@ on_every_store! {
         after_a_persons_word_the_claimers_is_an_event
         an_unknown_outcome_may_become_known
         settling_in_a_cancelled_run_readies_nothing;
+    reconciled:
+        did_not_allows_one_more_claim
+        a_first_claimer_that_contradicts_leaves_it_uncertain
+        the_host_is_asked_after_the_deadline
+        a_host_that_knows_it_happened_settles_it
+        did_not_of_what_is_not_usable_asks_again
+        an_accepted_change_is_the_runs
+        the_very_same_call_is_found;
     leases:
         one_drives
         the_fence_counts_and_not_only_the_holder

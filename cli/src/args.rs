@@ -179,11 +179,25 @@ pub(crate) struct Which {
     pub(crate) no_resume: bool,
 }
 
+/// Which approvals, and what then.
+#[derive(Debug, Args)]
+pub(crate) struct Several {
+    /// Each an approval, or the beginning of its id; or its run, where only one waits there
+    #[arg(required = true, value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// Only decide; the runs stay parked
+    #[arg(long)]
+    pub(crate) no_resume: bool,
+}
+
 /// `approve`
 #[derive(Debug, Args)]
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: Several,
+    /// With other arguments: a JSON object, or @FILE with one in it. Policy says who may
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub(crate) edit: Option<String>,
     /// A note to keep with the decision
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
@@ -196,7 +210,7 @@ pub(crate) struct ApproveArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RejectArgs {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: Several,
     /// Why; it reaches the record and whoever started the run
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
@@ -237,6 +251,9 @@ pub(crate) struct Word {
 pub(crate) struct ResumeArgs {
     /// The run, or the beginning of its id
     pub(crate) run: String,
+    /// Accept what changed of its tools or the policy, as it was shown: what was asked is asked again
+    #[arg(long)]
+    pub(crate) accept: bool,
 }
 
 /// `cancel`
@@ -309,7 +326,7 @@ pub(crate) struct ExplainArgs {
 /// `audit`
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
-    /// The events themselves, one line of JSON each
+    /// The events themselves, one line of JSON each, with what was shown, decided and called
     #[arg(long)]
     pub(crate) export: bool,
     /// A head that was noted before: nothing up to there is gone or changed

@@ -59,12 +59,13 @@ pub(crate) fn run(
     ended.map_err(|e| fault(e, progress.run().as_ref(), project))
 }
 
-/// Goes on with a stored run: starts the servers of the steps that have not ended, and drives it.
+/// Goes on with a stored run, and accepts what changed of tools and policy if that is said: starts the servers of the steps that have not ended, and drives it.
 pub(crate) fn resume(
     id: &RunId,
     store: Arc<SqliteStore>,
     project: &Project,
     context: &Context,
+    accept: bool,
 ) -> Result<Ended, Fault> {
     let run = store::run(&store, id)?;
     let (plan, catalog) = documents(&store, &run)?;
@@ -86,7 +87,11 @@ pub(crate) fn resume(
     let tools: Arc<dyn Tools> = Arc::clone(&running.tools) as Arc<dyn Tools>;
     let executor = Executor::new(store, tools, writer, options);
     let present = Present { catalog: now(&catalog, &running.catalog), policy: project.config.policy.clone() };
-    let ended = executor.resume(id, Some(present));
+    let ended = if accept {
+        executor.accept(id, &myself(&project.config.policy), present)
+    } else {
+        executor.resume(id, Some(present))
+    };
     progress.finish();
     running.tools.shutdown();
     ended.map_err(|e| fault(e, Some(id), project))

@@ -11,6 +11,7 @@ mod exit;
 mod explain;
 mod fault;
 mod inputs;
+mod ledger;
 mod nearest;
 mod outcome;
 mod output;

@@ -99,10 +99,11 @@ fn attention(reason: &str, record: &Record, project: &Project, context: &Context
     let lines: Vec<String> = reason.lines().map(|l| format!("  {}", visible(l))).collect();
     let id = short(&record.run.0);
     format!(
-        "\n{}\n{}\n\n  once that is put right:  {}\n  or stop the run:         {}\n",
+        "\n{}\n{}\n\n  once that is put right:  {}\n  or accept the change:    {}   (what was asked is asked again)\n  or stop the run:         {}\n",
         paint.bad("Its plan no longer passes, so nothing was started:"),
         lines.join("\n"),
         paint.typed(&project.typed(&format!("resume {id}"))),
+        paint.typed(&project.typed(&format!("resume {id} --accept"))),
         paint.typed(&project.typed(&format!("cancel {id}")))
     )
 }

@@ -204,6 +204,18 @@ pub(crate) fn rows(store: &SqliteStore, of: Option<&RunId>) -> Result<Vec<Row>, 
     store.rows(of).map_err(|e| fault(&e))
 }
 
+/// What became of the very same call before: rows that were asked earlier, in any run, and are not just waiting.
+pub(crate) fn before(store: &SqliteStore, row: &Row) -> Result<Vec<Row>, Fault> {
+    let Some(call) = &row.call else { return Ok(Vec::new()) };
+    let mut same = store.same_calls(&call.server, &call.tool, &row.digest).map_err(|e| fault(&e))?;
+    same.retain(|other| {
+        let waits = matches!(other.state, RowState::Pending | RowState::Approved);
+        let nothing = matches!(other.state, RowState::Cancelled | RowState::Expired);
+        other.id != row.id && other.created <= row.created && !waits && !nothing
+    });
+    Ok(same)
+}
+
 fn enough(id: &str) -> Result<String, Fault> {
     let id = id.trim().trim_end_matches('…').to_ascii_lowercase();
     if id.len() < FEWEST {

@@ -19,6 +19,8 @@ pub(crate) struct RowView {
     question: Option<String>,
     call: Option<CallView>,
     digest: String,
+    edited_from: Option<String>,
+    edits: Vec<EditView>,
     reason: Vec<String>,
     quorum: u32,
     created: String,
@@ -30,6 +32,7 @@ pub(crate) struct RowView {
     claimed_at: Option<String>,
     outcome: Option<OutcomeView>,
     ended_at: Option<String>,
+    reconciled: Option<String>,
     settled: Option<SettledView>,
     key: String,
 }
@@ -45,8 +48,41 @@ struct CallView {
     timeout_ms: i64,
 }
 
+/// Arguments that an edit replaced.
+#[derive(Debug, Serialize)]
+struct EditView {
+    edited_from: String,
+    arguments: Value,
+    by: PersonView,
+    at: String,
+    note: Option<String>,
+}
+
+/// What became of the very same call before.
+#[derive(Debug, Serialize)]
+pub(crate) struct BeforeView {
+    approval: String,
+    run: String,
+    state: String,
+    at: String,
+}
+
+impl BeforeView {
+    /// Of a row about it.
+    pub(crate) fn of(row: &Row) -> BeforeView {
+        let at = row.ended_at.or(row.claimed_at).or(row.decided_at).unwrap_or(row.created);
+        BeforeView {
+            approval: row.id.0.clone(),
+            run: row.run.0.clone(),
+            state: row.state.to_string(),
+            at: rfc3339(at),
+        }
+    }
+}
+
 #[derive(Debug, Serialize)]
 struct VoteView {
+    counts: bool,
     by: PersonView,
     yes: bool,
     at: String,
@@ -70,9 +106,10 @@ struct PersonView {
     verified: bool,
 }
 
+/// What came of a call.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum OutcomeView {
+pub(crate) enum OutcomeView {
     Ok(Value),
     Failed(String),
     NotSent(String),
@@ -117,6 +154,18 @@ impl RowView {
                 timeout_ms: call.timeout_ms,
             }),
             digest: row.digest.to_string(),
+            edited_from: row.edited_from().map(|digest| digest.to_string()),
+            edits: row
+                .edits
+                .iter()
+                .map(|edit| EditView {
+                    edited_from: edit.digest.to_string(),
+                    arguments: json(&edit.args),
+                    by: person(&edit.by),
+                    at: rfc3339(edit.at),
+                    note: edit.note.clone(),
+                })
+                .collect(),
             reason: row.reason.clone(),
             quorum: row.terms.quorum,
             created: rfc3339(row.created),
@@ -128,6 +177,7 @@ impl RowView {
                 .votes
                 .iter()
                 .map(|vote| VoteView {
+                    counts: row.counts(vote),
                     by: person(&vote.by),
                     yes: vote.yes,
                     at: rfc3339(vote.at),
@@ -138,6 +188,7 @@ impl RowView {
             claimed_at: time(row.claimed_at),
             outcome: row.outcome.as_ref().map(outcome),
             ended_at: time(row.ended_at),
+            reconciled: row.reconciled.as_ref().map(|word| word.answer.kind().to_owned()),
             settled: row.settled.as_ref().map(|settled| SettledView {
                 by: person(&settled.by),
                 happened: settled.happened,
@@ -171,7 +222,7 @@ impl RunView {
 }
 
 /// Canonical bytes as the JSON that they are; what is none is text.
-fn json(bytes: &[u8]) -> Value {
+pub(crate) fn json(bytes: &[u8]) -> Value {
     Value::parse_bytes(bytes).unwrap_or_else(|_| Value::from(String::from_utf8_lossy(bytes).into_owned()))
 }
 
@@ -179,7 +230,7 @@ fn person(person: &Person) -> PersonView {
     PersonView { issuer: person.issuer.clone(), subject: person.subject.clone(), verified: person.verified }
 }
 
-fn outcome(outcome: &Outcome) -> OutcomeView {
+pub(crate) fn outcome(outcome: &Outcome) -> OutcomeView {
     match outcome {
         Outcome::Ok(value) => OutcomeView::Ok(value.clone()),
         Outcome::Failed(why) => OutcomeView::Failed(why.clone()),

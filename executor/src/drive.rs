@@ -12,6 +12,7 @@ mod core;
 mod dispatch;
 mod follow;
 mod people;
+mod reconcile;
 mod reports;
 mod steward;
 mod work;

@@ -67,7 +67,8 @@ pub enum Ended {
         /// Its record so far.
         record: Record,
     },
-    /// The stored plan no longer passes: nothing was started. A person cancels the run, or it is resumed once the reason is gone.
+    /// The stored plan no longer passes: nothing was started. A person cancels the run or [accepts](Executor::accept) the
+    /// change, or it is resumed once the reason is gone.
     Attention {
         /// The run.
         run: RunId,
@@ -297,7 +298,7 @@ pub(crate) fn shape_of(plan: &VerifiedPlan) -> Result<Arc<Topology>, RunError> {
 
 /// Arguments made of literals and inputs are held against their tool's schema before the first step. Those made of
 /// literals alone were, when the plan was verified.
-fn known_arguments(plan: &VerifiedPlan, names: &Names, inputs: &Object) -> Result<(), RunError> {
+pub(crate) fn known_arguments(plan: &VerifiedPlan, names: &Names, inputs: &Object) -> Result<(), RunError> {
     let values = Values::new(inputs.clone(), plan.plan().len());
     let mut problems = Vec::new();
     for (ix, node) in plan.plan().nodes() {

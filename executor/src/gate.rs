@@ -2,10 +2,11 @@
 
 use plangate_approval::approvals::Ask;
 use plangate_approval::row::RowCall;
+use plangate_graph::effect::Classification;
 use plangate_graph::outline::Call;
 use plangate_graph::plan::NodeKind;
 use plangate_graph::policy::{Asking, AskingOf, Terms};
-use plangate_graph::{NodeIx, Policy, Value, VerifiedPlan};
+use plangate_graph::{Evidence, NodeIx, Policy, Value, VerifiedPlan};
 
 /// The policies that hold for a run: the one stored with it, and that of now where the host gave it. The stricter counts.
 #[derive(Clone, Debug)]
@@ -27,9 +28,22 @@ pub(crate) enum Verdict {
 impl Rules {
     /// Asks policy about a call. A gate of the plan stays, unless it is there only because arguments were not known.
     pub(crate) fn verdict(&self, plan: &VerifiedPlan, ix: NodeIx, call: &Call, args: &Value) -> Verdict {
-        let (Some(definition), Some(classification)) =
-            (plan.catalog().definition(&call.server, &call.tool), plan.classification(ix))
-        else {
+        let Some(classification) = plan.classification(ix) else {
+            return Verdict::Deny(format!("{}.{} is not in the catalog", call.server, call.tool));
+        };
+        self.verdict_as(plan, ix, call, args, classification)
+    }
+
+    /// The same, of a call that was classified anew.
+    pub(crate) fn verdict_as(
+        &self,
+        plan: &VerifiedPlan,
+        ix: NodeIx,
+        call: &Call,
+        args: &Value,
+        classification: &Classification,
+    ) -> Verdict {
+        let Some(definition) = plan.catalog().definition(&call.server, &call.tool) else {
             return Verdict::Deny(format!("{}.{} is not in the catalog", call.server, call.tool));
         };
         let ask = |policy: &Policy, final_args: Option<&Value>| {
@@ -77,7 +91,7 @@ impl From<Asking> for Verdict {
     }
 }
 
-fn stricter(a: Terms, b: Terms) -> Terms {
+pub(crate) fn stricter(a: Terms, b: Terms) -> Terms {
     // A voter needs a role under either; where the two have none in common, those of now count.
     let common: Vec<String> = a.roles.iter().filter(|role| b.roles.contains(role)).cloned().collect();
     let roles = match (a.roles.is_empty(), b.roles.is_empty()) {
@@ -124,10 +138,15 @@ pub(crate) fn ask_of_call(
             timeout_ms,
         }),
         question: None,
-        reason: judged.evidence.iter().map(|e| format!("{} ({})", e.says, e.code)).collect(),
+        reason: reasons(&judged.evidence),
         policy: plan.policy().digest(),
         terms,
     })
+}
+
+/// Evidence as sentences with their codes.
+pub(crate) fn reasons(evidence: &[Evidence]) -> Vec<String> {
+    evidence.iter().map(|e| format!("{} ({})", e.says, e.code)).collect()
 }
 
 /// What is put for a question in front of several steps, or of none.

@@ -62,6 +62,7 @@ pub mod tools;
 
 mod check;
 mod drive;
+mod edit;
 mod error;
 mod executor;
 mod gate;
@@ -75,11 +76,12 @@ mod resume;
 mod stored;
 mod values;
 
+pub use edit::{EditError, edit};
 pub use error::{ArgumentProblem, RunError};
 pub use executor::{Ended, Executor, Present, Start};
 pub use inputs::InputProblem;
 pub use late::late;
 pub use options::{Change, Observer, Options};
 pub use record::Record;
-pub use tools::{Cancel, ReadError, Sentence, SentenceInput, Tools, Writer};
+pub use tools::{Cancel, ReadError, Sentence, SentenceInput, Tools, Uncertain, Writer};
 pub use values::Counted;

@@ -22,6 +22,8 @@ pub struct Options {
     pub most_abandoned: usize,
     /// How long a run that returns waits for such threads, and a cancelled read for its answer.
     pub grace: Duration,
+    /// How long a host may take to say what it knows of uncertain calls.
+    pub reconcile: Duration,
     /// Told of each step's change.
     pub observer: Option<Arc<dyn Observer>>,
 }
@@ -66,6 +68,7 @@ impl Default for Options {
             hold_siblings: false,
             most_abandoned: 64,
             grace: Duration::from_secs(1),
+            reconcile: Duration::from_secs(10),
             observer: None,
         }
     }
@@ -80,6 +83,7 @@ impl fmt::Debug for Options {
             .field("hold_siblings", &self.hold_siblings)
             .field("most_abandoned", &self.most_abandoned)
             .field("grace", &self.grace)
+            .field("reconcile", &self.reconcile)
             .field("observer", &self.observer.is_some())
             .finish()
     }

@@ -15,7 +15,7 @@ use crate::schedule::{Limits, Topology};
 use crate::stored::Stored;
 use crate::values::{Names, names};
 use reading::Reading;
-pub use step::{Cause, Decided, Step, Word};
+pub use step::{Cause, Decided, Replaced, Step, Word};
 
 /// The history of one run. Written as JSON with these names in this order; absent values are left out.
 ///
@@ -67,7 +67,7 @@ pub struct CriticalPath {
 
 impl Record {
     /// Reads the record of a run. Linear in the plan and in what was written.
-    pub fn read<S: Storage>(store: &S, run: &RunId) -> Result<Record, RunError> {
+    pub fn read<S: Storage + ?Sized>(store: &S, run: &RunId) -> Result<Record, RunError> {
         let stored = Stored::read(store, run)?;
         let plan = document(store, &stored.run.plan)?;
         let shape = Topology::unverified(&plan).map_err(|e| RunError::Fault(e.to_string()))?;
@@ -97,7 +97,7 @@ impl Record {
     }
 }
 
-fn document<S: Storage>(store: &S, digest: &Digest) -> Result<Plan, RunError> {
+fn document<S: Storage + ?Sized>(store: &S, digest: &Digest) -> Result<Plan, RunError> {
     let bytes = store.document(digest)?;
     let text = String::from_utf8(bytes).map_err(|e| unreadable(&e.to_string()))?;
     Plan::from_json(&text).map_err(|e| unreadable(&e.to_string()))

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use plangate_approval::storage::ParkAnswer;
-use plangate_approval::{Lease, RunId, RunState, Storage};
+use plangate_approval::{Accepted, Lease, Person, Run, RunId, RunState, Storage};
+use plangate_graph::policy::Date;
 use plangate_graph::problem::Problem;
 use plangate_graph::{Author, Catalog, Digest, Plan, Policy, VerifiedPlan};
 
 use crate::drive::Restore;
 use crate::error::RunError;
-use crate::executor::{Ended, Executor, Present, author_text, shape_of};
+use crate::executor::{Ended, Executor, Present, author_text, known_arguments, shape_of};
 use crate::gate::Rules;
 use crate::journal::Watch;
 use crate::schedule::{Limits, Topology};
@@ -26,6 +27,16 @@ impl<S: Storage + 'static> Executor<S> {
     pub fn resume(&self, run: &RunId, present: Option<Present>) -> Result<Ended, RunError> {
         let watch = Watch::start(self.store().now());
         let Some(lease) = self.take_lease(run)? else { return Ok(Ended::Done(self.record(run)?)) };
+        self.go_on(run, present, lease, watch)
+    }
+
+    fn go_on(
+        &self,
+        run: &RunId,
+        present: Option<Present>,
+        lease: Lease,
+        watch: Watch,
+    ) -> Result<Ended, RunError> {
         match self.prepared(run, present) {
             Ok(Prepared { plan, rules, names, shape, limits, restore }) => {
                 self.drive(plan, rules, names, shape, &limits, watch, lease, restore)
@@ -38,9 +49,65 @@ impl<S: Storage + 'static> Executor<S> {
         }
     }
 
+    /// A person accepts what changed of the tools or the policy since a run was stored, as its [attention](Ended::Attention)
+    /// showed it: from now on the run has these, and whatever was asked and not called yet is asked again. What ended
+    /// keeps its results.
+    ///
+    /// If what would be shown now is something else than what was shown then, nothing changes, and the run needs attention
+    /// for the new reason; so does a recipe that no longer compiles against the tools and policy of now.
+    pub fn accept(&self, run: &RunId, by: &Person, present: Present) -> Result<Ended, RunError> {
+        let before = self.store().run(run)?;
+        if before.state != RunState::Attention {
+            return self.resume(run, Some(present));
+        }
+        let Some(lease) = self.take_lease(run)? else { return Ok(Ended::Done(self.record(run)?)) };
+        let lease = match self.accepted(run, &before, &present) {
+            Ok(None) => lease,
+            Ok(Some(accepted)) => match self.store().accept(&lease, by, &accepted) {
+                Ok(lease) => lease,
+                Err(error) => {
+                    self.let_go(lease);
+                    return Err(error.into());
+                }
+            },
+            Err(Refused::Plan(reason)) => return self.attention(lease, reason),
+            Err(Refused::Run(error)) => {
+                self.let_go(lease);
+                return Err(error);
+            }
+        };
+        self.go_on(run, Some(present), lease, Watch::start(self.store().now()))
+    }
+
+    /// The documents to go on with, if the change is the one that was shown; nothing if there is none any more.
+    fn accepted(&self, run: &RunId, before: &Run, present: &Present) -> Result<Option<Accepted>, Refused> {
+        let store = &**self.store();
+        let stored = Stored::read(store, run)?;
+        let shown = match verified(store, &stored, Some(present)) {
+            Ok(_) => return Ok(None),
+            Err(Refused::Plan(reason)) => reason,
+            Err(error) => return Err(error),
+        };
+        if before.reason.as_ref() != Some(&shown) {
+            return Err(Refused::Plan(shown));
+        }
+        let Typed { plan, author } = typed(store, &stored)?;
+        let refused =
+            |p: Vec<Problem>| Refused::Plan(format!("{shown}\nand it cannot be accepted:\n{}", lines(&p)));
+        let again = plan.again(&present.catalog, &present.policy, author).map_err(refused)?;
+        known_arguments(&again, &names(again.plan()), &stored.inputs)
+            .map_err(|e| Refused::Plan(format!("{shown}\nand it cannot be accepted:\n{e}")))?;
+        Ok(Some(Accepted {
+            plan: again.plan().to_json().into_bytes(),
+            catalog: again.catalog().to_json().into_bytes(),
+            policy: again.policy().to_toml().as_bytes().to_vec(),
+            shown,
+        }))
+    }
+
     fn prepared(&self, run: &RunId, present: Option<Present>) -> Result<Prepared, Refused> {
         let stored = Stored::read(&**self.store(), run)?;
-        let plan = self.verified(&stored, present.as_ref())?;
+        let plan = verified(&**self.store(), &stored, present.as_ref())?;
         self.writer_for(&plan)?;
         let names = names(plan.plan());
         let shape = shape_of(&plan)?;
@@ -49,41 +116,6 @@ impl<S: Storage + 'static> Executor<S> {
         let restore = picture.restore(plan.plan(), &shape, &names, stored.inputs, &limits);
         let rules = Rules { present: present.map(|present| present.policy) };
         Ok(Prepared { plan, rules, names, shape, limits, restore })
-    }
-
-    /// The stored plan, verified again.
-    fn verified(&self, stored: &Stored, present: Option<&Present>) -> Result<VerifiedPlan, Refused> {
-        let run = &stored.run;
-        let document = |digest: &Digest, what: &str| {
-            let bytes = self.store().document(digest).map_err(RunError::from)?;
-            if Digest::of(&bytes) != *digest {
-                return Err(Refused::Plan(format!(
-                    "the stored {what} is not the one that the run started with"
-                )));
-            }
-            String::from_utf8(bytes).map_err(|e| Refused::Plan(format!("the stored {what} is no text: {e}")))
-        };
-        let broken =
-            |what: &str, why: String| Refused::Plan(format!("the stored {what} cannot be read: {why}"));
-        let plan =
-            Plan::from_json(&document(&run.plan, "plan")?).map_err(|e| broken("plan", e.to_string()))?;
-        let catalog = Catalog::from_json(&document(&run.catalog, "catalog")?)
-            .map_err(|e| broken("catalog", e.to_string()))?;
-        let policy = Policy::from_toml(&document(&run.policy, "policy")?)
-            .map_err(|e| broken("policy", e.to_string()))?;
-        // The day is no part of a stored policy: rules that have ended since no longer loosen.
-        let policy = match Date::of_unix_ms(self.store().now().0) {
-            Some(today) => policy.on(today),
-            None => policy,
-        };
-        let author = [Author::Person, Author::Model].into_iter().find(|a| author_text(*a) == run.author);
-        let verified = plan
-            .verify(&catalog, &policy, author.unwrap_or_default())
-            .map_err(|p| Refused::Plan(lines(&p)))?;
-        if let Some(Present { catalog, policy }) = present {
-            verified.hold(catalog, policy).map_err(|p| Refused::Plan(lines(&p)))?;
-        }
-        Ok(verified)
     }
 
     fn attention(&self, mut lease: Lease, reason: String) -> Result<Ended, RunError> {
@@ -104,6 +136,57 @@ impl<S: Storage + 'static> Executor<S> {
     }
 }
 
+/// The stored plan, verified again.
+pub(crate) fn verified<S: Storage + ?Sized>(
+    store: &S,
+    stored: &Stored,
+    present: Option<&Present>,
+) -> Result<VerifiedPlan, Refused> {
+    let plan = as_stored(store, stored)?;
+    if let Some(Present { catalog, policy }) = present {
+        plan.hold(catalog, policy).map_err(|p| Refused::Plan(lines(&p)))?;
+    }
+    Ok(plan)
+}
+
+/// The stored plan against the documents that it was stored with.
+fn as_stored<S: Storage + ?Sized>(store: &S, stored: &Stored) -> Result<VerifiedPlan, Refused> {
+    let broken = |why: String| Refused::Plan(format!("the stored plan cannot be read: {why}"));
+    let Typed { plan, author } = typed(store, stored)?;
+    let catalog = text(store, &stored.run.catalog, "catalog")?;
+    let catalog = Catalog::from_json(&catalog).map_err(|e| broken(format!("its catalog: {e}")))?;
+    let policy = text(store, &stored.run.policy, "policy")?;
+    let policy = Policy::from_toml(&policy).map_err(|e| broken(format!("its policy: {e}")))?;
+    // The day is no part of a stored policy: rules that have ended since no longer loosen.
+    let policy = match Date::of_unix_ms(store.now().0) {
+        Some(today) => policy.on(today),
+        None => policy,
+    };
+    plan.verify(&catalog, &policy, author).map_err(|p| Refused::Plan(lines(&p)))
+}
+
+/// A stored plan, held against nothing, and who the host says wrote it.
+struct Typed {
+    plan: Plan,
+    author: Author,
+}
+
+fn typed<S: Storage + ?Sized>(store: &S, stored: &Stored) -> Result<Typed, Refused> {
+    let run = &stored.run;
+    let plan = Plan::from_json(&text(store, &run.plan, "plan")?)
+        .map_err(|e| Refused::Plan(format!("the stored plan cannot be read: {e}")))?;
+    let author = [Author::Person, Author::Model].into_iter().find(|a| author_text(*a) == run.author);
+    Ok(Typed { plan, author: author.unwrap_or_default() })
+}
+
+fn text<S: Storage + ?Sized>(store: &S, digest: &Digest, what: &str) -> Result<String, Refused> {
+    let bytes = store.document(digest).map_err(RunError::from)?;
+    if Digest::of(&bytes) != *digest {
+        return Err(Refused::Plan(format!("the stored {what} is not the one that the run started with")));
+    }
+    String::from_utf8(bytes).map_err(|e| Refused::Plan(format!("the stored {what} is no text: {e}")))
+}
+
 /// What a drive goes on with.
 struct Prepared {
     plan: VerifiedPlan,
@@ -115,7 +198,7 @@ struct Prepared {
 }
 
 /// Why a stored run cannot go on.
-enum Refused {
+pub(crate) enum Refused {
     /// The store cannot be read, or this executor lacks what the plan needs.
     Run(RunError),
     /// The plan no longer passes.

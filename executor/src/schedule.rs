@@ -186,6 +186,10 @@ impl Schedule {
                 self.end(ix, StepState::Failed);
             }
             Event::Again(ix) => self.on_again(event, ix)?,
+            Event::Cleared(ix) => {
+                self.expect(event, ix, self.nodes[ix].state == StepState::Uncertain && !self.cancelled)?;
+                self.make_ready(ix);
+            }
             Event::Held(ix) => {
                 let call = matches!(self.shape.kind(ix), Kind::Call { .. });
                 self.expect(event, ix, call && self.nodes[ix].state == StepState::Running)?;

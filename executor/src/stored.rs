@@ -32,10 +32,12 @@ pub(crate) struct Picture {
     pub(crate) details: Table<Option<Detail>>,
     pub(crate) last: HashMap<NodeIx, Row>,
     pub(crate) standings: Table<Option<Restored>>,
+    /// The run goes on: a row of it that is cancelled all the same was asked under what has changed since.
+    goes_on: bool,
 }
 
 impl Stored {
-    pub(crate) fn read<S: Storage>(store: &S, run: &RunId) -> Result<Stored, RunError> {
+    pub(crate) fn read<S: Storage + ?Sized>(store: &S, run: &RunId) -> Result<Stored, RunError> {
         let run = store.run(run)?;
         let Ok(Value::Object(inputs)) = Value::parse_bytes(&run.inputs) else {
             return Err(RunError::Fault(format!("the stored inputs of run {} are no object", run.id)));
@@ -53,6 +55,7 @@ impl Stored {
             details: Table((0..nodes).map(|_| None).collect()),
             last: last_rows(names, self.rows.clone()).into_iter().collect(),
             standings: Table(vec![None; nodes]),
+            goes_on: self.run.cancel_at.is_none() && !self.run.state.ended(),
         };
         for step in &self.steps {
             if let Some(ix) = names.get(&step.node).copied() {
@@ -95,6 +98,7 @@ impl Picture {
             RowState::Pending => StepState::Pending,
             RowState::Rejected => StepState::Rejected,
             RowState::Expired => StepState::Expired,
+            RowState::Cancelled if self.goes_on => return self.written(ix),
             RowState::Cancelled => StepState::Cancelled,
             // A person said that its call did not happen: it is asked again, unless that went wrong already.
             RowState::DidNot => return self.written(ix),
@@ -133,7 +137,7 @@ impl Picture {
             RowState::Pending if own => (StepState::Pending, false),
             RowState::Rejected if own => (StepState::Rejected, false),
             RowState::Expired if own => (StepState::Expired, false),
-            RowState::Cancelled if own => (StepState::Cancelled, false),
+            RowState::Cancelled if own && !self.goes_on => (StepState::Cancelled, false),
             // Not claimed, or settled as not having happened: what was written since counts, for instance that it could
             // not be sent.
             _ => return self.written(ix),

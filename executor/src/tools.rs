@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use plangate_approval::{Outcome, Permit};
+use plangate_approval::{Outcome, Permit, Reconciled};
 use plangate_graph::{Digest, ReadCall, Value};
 
 /// The tools of a host. There is no other way to hand a call over: a read needs a [`ReadCall`], which only a verified
@@ -22,6 +22,27 @@ pub trait Tools: Send + Sync {
         let _ = (server, cancel);
         Ok(())
     }
+    /// What became of a call whose outcome nobody recorded, by its idempotency key. Asked once for a claim, after its
+    /// deadline, when nothing else of the run is under way; [`Options::reconcile`](crate::Options::reconcile) bounds it.
+    /// Nothing: this host cannot look calls up. [`Reconciled::DidNot`] says that it did not happen *and will not*: only
+    /// then an approved call is made once more, with the same key.
+    fn reconcile(&self, call: &Uncertain<'_>, cancel: &Cancel) -> Option<Reconciled> {
+        let _ = (call, cancel);
+        None
+    }
+}
+
+/// A call that was claimed and whose outcome nobody recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uncertain<'a> {
+    /// The server.
+    pub server: &'a str,
+    /// The tool.
+    pub tool: &'a str,
+    /// The canonical argument bytes that were claimed.
+    pub args: &'a [u8],
+    /// The idempotency key that went with them.
+    pub key: &'a str,
 }
 
 /// Who executes sentences. Configuration of the host, never part of a recipe or plan; it has no tools.

@@ -86,6 +86,22 @@ impl Plan {
         })
     }
 
+    /// The plan of the same recipe against other tools and another policy, as strict as this one at least. For a person
+    /// to accept in its place.
+    pub fn again(
+        &self,
+        catalog: &Catalog,
+        policy: &Policy,
+        author: Author,
+    ) -> Result<VerifiedPlan, Vec<Problem>> {
+        let floor = self.floor();
+        let lowered = lower_above(self.outline.clone(), catalog, policy.digest(), policy, author, &floor);
+        match lowered.plan {
+            Some(plan) => plan.verify(catalog, policy, author),
+            None => Err(lowered.problems.into_iter().filter(|p| p.severity == Severity::Error).collect()),
+        }
+    }
+
     /// All calls with their nodes.
     pub fn calls(&self) -> impl Iterator<Item = (NodeIx, &Call)> {
         self.nodes().filter_map(|(ix, node)| match &node.kind {

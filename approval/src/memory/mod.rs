@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use plangate_graph::Digest;
 
 use crate::clock::{Clock, SystemClock, Time};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Reconciled};
 use crate::random;
 use crate::row::{Decision, Edit, GRACE_MS, NewRow, Person, Row, RowId};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
-use crate::storage::{Event, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
+use crate::storage::{Accepted, Event, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
 use crate::verbs::{self, RowsOf, Tables as _};
 
 use tables::{Kept, Locked};
@@ -160,6 +160,21 @@ impl Storage for MemoryStore {
         verbs::row::settle(&mut self.lock(), row, settled, self.grace_ms)?
     }
 
+    fn reconcile(
+        &self,
+        lease: &Lease,
+        row: &RowId,
+        claim: &str,
+        answer: &Reconciled,
+    ) -> Result<Row, StoreError> {
+        verbs::row::reconcile(&mut self.lock(), lease, row, claim, answer, self.grace_ms)?
+    }
+
+    fn accept(&self, lease: &Lease, by: &Person, accepted: &Accepted) -> Result<Lease, StoreError> {
+        let steady = self.steady();
+        verbs::run::accept(&mut self.lock(), lease, by, accepted, steady)?
+    }
+
     fn run(&self, run: &RunId) -> Result<Run, StoreError> {
         verbs::read::run(&mut self.lock(), run)?
     }
@@ -182,6 +197,10 @@ impl Storage for MemoryStore {
 
     fn waiting(&self) -> Result<Vec<Row>, StoreError> {
         self.rows_of(RowsOf::Open)
+    }
+
+    fn same_calls(&self, server: &str, tool: &str, digest: &Digest) -> Result<Vec<Row>, StoreError> {
+        self.rows_of(RowsOf::Same { server, tool, digest })
     }
 
     fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError> {

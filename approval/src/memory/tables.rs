@@ -10,7 +10,7 @@ use crate::event::What;
 use crate::row::{Edited, RowId, Vote};
 use crate::run::{Holder, NewRun, Run, RunId, StepState, StepWrite};
 use crate::state::{RunHead, Stored, Tenure};
-use crate::storage::{Event, StoreError};
+use crate::storage::{Accepted, Event, StoreError};
 use crate::verbs::{OpenStates, RowsOf, Tables};
 
 /// Everything that is kept.
@@ -130,6 +130,20 @@ impl Tables for Locked<'_> {
         Ok(())
     }
 
+    fn replace_documents(&mut self, run: &RunId, accepted: &Accepted) -> Result<(), StoreError> {
+        for bytes in [&accepted.plan, &accepted.catalog, &accepted.policy] {
+            self.kept.documents.insert(Digest::of(bytes), bytes.clone());
+        }
+        let at = self.kept.run_at.get(run).copied();
+        if let Some(kept) = at.and_then(|at| self.kept.runs.get_mut(at)) {
+            kept.head.plan = Digest::of(&accepted.plan);
+            kept.new.plan.clone_from(&accepted.plan);
+            kept.new.catalog.clone_from(&accepted.catalog);
+            kept.new.policy.clone_from(&accepted.policy);
+        }
+        Ok(())
+    }
+
     fn save_head(&mut self, head: &RunHead) -> Result<(), StoreError> {
         let at = self.kept.run_at.get(&head.id).copied();
         if let Some(kept) = at.and_then(|at| self.kept.runs.get_mut(at)) {
@@ -227,6 +241,9 @@ impl Tables for Locked<'_> {
             RowsOf::Row(id) => kept.row_at.get(id).and_then(|at| kept.rows.get(*at)).into_iter().collect(),
             RowsOf::Run(run) => kept.rows_of(run).collect(),
             RowsOf::All => kept.rows.iter().collect(),
+            RowsOf::Same { server, tool, digest } => {
+                kept.rows.iter().filter(|s| s.row.is_call(server, tool, digest)).collect()
+            }
             RowsOf::Open => kept.rows.iter().filter(|s| s.row.state.open()).collect(),
         };
         let with_tenure = |s: &Stored| kept.tenure(&s.row.run).map(|tenure| (s.clone(), tenure));

@@ -24,10 +24,10 @@ use plangate_graph::Digest;
 use rusqlite::Connection;
 
 use crate::clock::{Clock, SystemClock, Time};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Reconciled};
 use crate::row::{Decision, Edit, GRACE_MS, NewRow, Person, Row, RowId};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
-use crate::storage::{Event, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
+use crate::storage::{Accepted, Event, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
 use crate::verbs::{self, RowsOf, Tables as _, Verb};
 
 use fault::Sql;
@@ -245,6 +245,21 @@ impl Storage for SqliteStore {
         self.write(|t| verbs::row::settle(t, row, settled, self.grace_ms))
     }
 
+    fn reconcile(
+        &self,
+        lease: &Lease,
+        row: &RowId,
+        claim: &str,
+        answer: &Reconciled,
+    ) -> Result<Row, StoreError> {
+        self.write(|t| verbs::row::reconcile(t, lease, row, claim, answer, self.grace_ms))
+    }
+
+    fn accept(&self, lease: &Lease, by: &Person, accepted: &Accepted) -> Result<Lease, StoreError> {
+        let steady = self.steady();
+        self.write(|t| verbs::run::accept(t, lease, by, accepted, steady))
+    }
+
     fn run(&self, run: &RunId) -> Result<Run, StoreError> {
         self.read(|t| verbs::read::run(t, run))?
     }
@@ -267,6 +282,10 @@ impl Storage for SqliteStore {
 
     fn waiting(&self) -> Result<Vec<Row>, StoreError> {
         self.rows_of(RowsOf::Open)
+    }
+
+    fn same_calls(&self, server: &str, tool: &str, digest: &Digest) -> Result<Vec<Row>, StoreError> {
+        self.rows_of(RowsOf::Same { server, tool, digest })
     }
 
     fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError> {

@@ -16,9 +16,9 @@ use crate::state::{Claimer, Stored, Tenure};
 use crate::verbs::{OpenStates, RowsOf};
 
 pub(super) const SELECT: &str = "SELECT a.id, a.run, a.node, a.ask, a.digest, a.call, a.server, a.origin, a.tool, a.definition,
-    a.timeout_ms, a.args, a.question, a.reason, a.policy, a.deadline_ms, a.quorum, a.roles, a.verified_only, a.requester_may, a.may_edit, a.key, a.edits, run.plan, a.state,
+    a.timeout_ms, a.args, a.question, a.reason, a.policy, a.deadline_ms, a.quorum, a.roles, a.verified_only, a.requester_may, a.may_edit, a.key, a.edits, a.plan, a.state,
     a.created, a.expires, a.decided_at, a.usable_until, a.decided_by, a.decision_reason, a.claim, a.claim_holder,
-    a.claim_fence, a.call_open, a.claimed_at, a.call_deadline, a.outcome, a.ended_at, a.settled,
+    a.claim_fence, a.call_open, a.claimed_at, a.call_deadline, a.outcome, a.ended_at, a.reconciled, a.settled,
     run.fence, run.holder, run.lease_until
   FROM approval a LEFT JOIN run ON run.id = a.run";
 
@@ -71,6 +71,11 @@ pub(super) fn list(db: &Connection, of: RowsOf<'_>) -> Result<Vec<(Stored, Tenur
         RowsOf::Run(run) => select(db, "WHERE a.run = ?1 ORDER BY a.seq", &[&run.0])?,
         RowsOf::All => select(db, "ORDER BY a.seq", &[])?,
         RowsOf::Open => select(db, WAITING, &[])?,
+        RowsOf::Same { server, tool, digest } => select(
+            db,
+            "WHERE a.digest = ?1 AND a.server = ?2 AND a.tool = ?3 ORDER BY a.seq",
+            &[digest.as_bytes(), &server, &tool],
+        )?,
     };
     match of {
         RowsOf::All | RowsOf::Open if found.len() > 1 => with_all_votes(db, of, found),
@@ -86,9 +91,9 @@ pub(super) fn add(db: &Connection, stored: &Stored) -> Result<(), Sql> {
         "INSERT INTO approval (id, run, node, ask, digest, call, server, origin, tool, definition, timeout_ms, args,
            question, reason, policy, deadline_ms, quorum, roles, verified_only, requester_may, may_edit, key, edits, state, created, expires, decided_at,
            usable_until, decided_by, decision_reason, claim, claim_holder, claim_fence, call_open, claimed_at,
-           call_deadline)
+           call_deadline, plan)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-           ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36)",
+           ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37)",
     )?
     .execute(params![
         row.id.0,
@@ -127,6 +132,7 @@ pub(super) fn add(db: &Connection, stored: &Stored) -> Result<(), Sql> {
         stored.claimer.as_ref().is_some_and(|c| c.open),
         row.claimed_at.map(|t| t.0),
         row.call_deadline.map(|t| t.0),
+        row.plan.as_bytes(),
     ])?;
     Ok(())
 }
@@ -138,7 +144,7 @@ pub(super) fn save(db: &Connection, stored: &Stored) -> Result<(), Sql> {
         .prepare_cached(
             "UPDATE approval SET state = ?2, decided_at = ?3, usable_until = ?4, decided_by = ?5, decision_reason = ?6,
                claim = ?7, claim_holder = ?8, claim_fence = ?9, call_open = ?10, claimed_at = ?11, call_deadline = ?12,
-               outcome = ?13, ended_at = ?14, settled = ?15
+               outcome = ?13, ended_at = ?14, settled = ?15, reconciled = ?16
              WHERE id = ?1",
         )?
         .execute(params![
@@ -157,6 +163,7 @@ pub(super) fn save(db: &Connection, stored: &Stored) -> Result<(), Sql> {
             row.outcome.as_ref().map(json).transpose()?,
             row.ended_at.map(|t| t.0),
             row.settled.as_ref().map(json).transpose()?,
+            row.reconciled.as_ref().map(json).transpose()?,
         ])?;
     one(changed, "approval")
 }
@@ -193,7 +200,8 @@ fn stored_of(row: &rusqlite::Row<'_>) -> Result<(Stored, Tenure, i64), Sql> {
         _ => return Err(c.damage("a claim lacks its holder or its fence")),
     };
     let (claimed_at, call_deadline) = (c.time_or_none()?, c.time_or_none()?);
-    let (outcome, ended_at, settled) = (c.json_or_none()?, c.time_or_none()?, c.json_or_none()?);
+    let (outcome, ended_at, reconciled, settled) =
+        (c.json_or_none()?, c.time_or_none()?, c.json_or_none()?, c.json_or_none()?);
     let tenure = tenure(&mut c)?;
     let row = Row {
         id,
@@ -222,6 +230,7 @@ fn stored_of(row: &rusqlite::Row<'_>) -> Result<(Stored, Tenure, i64), Sql> {
         call_deadline,
         outcome,
         ended_at,
+        reconciled,
         settled,
     };
     whole(&c, &row, claimer.as_ref())?;

@@ -9,6 +9,7 @@ use super::rows::not_over;
 use crate::clock::Time;
 use crate::run::{Holder, NewRun, Run, RunId, RunState, StepState, StepWrite};
 use crate::state::{RunHead, Tenure};
+use crate::storage::Accepted;
 
 pub(super) fn head(db: &Connection, id: &RunId) -> Result<Option<RunHead>, Sql> {
     let mut find = db.prepare_cached(
@@ -72,6 +73,15 @@ pub(super) fn add(db: &Connection, new: &NewRun, head: &RunHead, created: Time) 
         head.updated.0,
     ])?;
     Ok(())
+}
+
+pub(super) fn replace_documents(db: &Connection, run: &RunId, accepted: &Accepted) -> Result<(), Sql> {
+    let (plan, catalog, policy) =
+        (keep(db, &accepted.plan)?, keep(db, &accepted.catalog)?, keep(db, &accepted.policy)?);
+    let changed = db
+        .prepare_cached("UPDATE run SET plan = ?2, catalog = ?3, policy = ?4 WHERE id = ?1")?
+        .execute(params![run.0, plan.as_bytes(), catalog.as_bytes(), policy.as_bytes()])?;
+    one(changed, "run")
 }
 
 pub(super) fn save(db: &Connection, head: &RunHead) -> Result<(), Sql> {

@@ -57,6 +57,7 @@ CREATE TABLE approval (
   args            BLOB,
   question        TEXT,
   reason          TEXT NOT NULL,
+  plan            BLOB NOT NULL CHECK (length(plan) = 32),
   policy          BLOB NOT NULL CHECK (length(policy) = 32),
   deadline_ms     INTEGER NOT NULL,
   quorum          INTEGER NOT NULL CHECK (quorum >= 1),
@@ -82,6 +83,7 @@ CREATE TABLE approval (
   call_deadline   INTEGER,
   outcome         TEXT,
   ended_at        INTEGER,
+  reconciled      TEXT,
   settled         TEXT,
   UNIQUE (run, node, ask),
   CHECK ((call IS NULL) = (args IS NULL)),
@@ -92,6 +94,9 @@ CREATE TABLE approval (
 -- counts as open, so that a damaged row is met and not passed over.
 CREATE UNIQUE INDEX open_approval ON approval (run, node)
   WHERE ifnull(state, '?') NOT IN ('succeeded', 'failed', 'happened', 'did_not', 'answered', 'rejected', 'cancelled', 'expired');
+
+-- What happened to the very same call before.
+CREATE INDEX same_call ON approval (digest);
 
 CREATE TABLE vote (
   approval TEXT NOT NULL REFERENCES approval (id),

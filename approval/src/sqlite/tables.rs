@@ -13,7 +13,7 @@ use crate::event::What;
 use crate::row::{Edited, RowId, Vote};
 use crate::run::{Holder, NewRun, Run, RunId, StepState, StepWrite};
 use crate::state::{RunHead, Stored, Tenure};
-use crate::storage::{Event, StoreError};
+use crate::storage::{Accepted, Event, StoreError};
 use crate::verbs::{OpenStates, RowsOf, Tables};
 
 /// A transaction; rolled back unless it is committed.
@@ -94,6 +94,10 @@ impl Tables for Locked<'_> {
 
     fn add_run(&mut self, run: &NewRun, head: &RunHead) -> Result<(), StoreError> {
         self.told(runs::add(self.db, run, head, self.now))
+    }
+
+    fn replace_documents(&mut self, run: &RunId, accepted: &Accepted) -> Result<(), StoreError> {
+        self.told(runs::replace_documents(self.db, run, accepted))
     }
 
     fn save_head(&mut self, head: &RunHead) -> Result<(), StoreError> {

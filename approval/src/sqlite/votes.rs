@@ -63,6 +63,8 @@ pub(super) fn with_all_votes(
         RowsOf::Row(id) => ("WHERE approval = ?1", vec![&id.0]),
         RowsOf::Run(run) => ("WHERE approval IN (SELECT id FROM approval WHERE run = ?1)", vec![&run.0]),
         RowsOf::All => ("", Vec::new()),
+        // Few rows: their votes are read one by one.
+        RowsOf::Same { .. } => return with_votes(db, rows),
         RowsOf::Open => (
             concat!("WHERE approval IN (SELECT id FROM approval WHERE ", not_over!("state"), ")"),
             Vec::new(),

@@ -124,6 +124,8 @@ fn may_follow(
     };
     match seen(last, &moment.run.tenure, moment.now, moment.claimer_dead) {
         RowState::DidNot | RowState::Expired => Ok(expire(last, moment.now).map(Box::new)),
+        // Not with its run, which goes on: a person accepted a change.
+        RowState::Cancelled => Ok(None),
         state => Err(StoreError::NotNow(state)),
     }
 }
@@ -180,6 +182,7 @@ fn fresh(new: &NewRow, run: &RunHead, now: Time) -> Result<Stored, StoreError> {
         call_deadline: None,
         outcome: None,
         ended_at: None,
+        reconciled: None,
         settled: None,
     };
     super::same_bytes(&row, new.digest)?;

@@ -31,6 +31,10 @@ pub fn claim(stored: &Stored, moment: &Moment<'_>, of: &ClaimOf<'_>) -> Result<C
         return Ok(Change::nothing(stored));
     }
     lease::hold(moment.run, of.lease, moment.now)?;
+    if stored.row.reconciled.as_ref().is_some_and(|word| word.claim == of.nonce) {
+        // The claim that the host was asked about is over, whatever its claimer thinks.
+        return Err(StoreError::NotNow(stored.row.state).into());
+    }
     let Some(call) = &stored.row.call else {
         return Err(StoreError::NotAllowed("a question has no call to be made".into()).into());
     };

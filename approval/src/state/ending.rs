@@ -1,6 +1,6 @@
 //! claimed -> succeeded | failed | uncertain, and pending, approved -> cancelled
 
-use super::{Change, Moment, Refusal, Stored, about, expire};
+use super::{Change, Moment, Refusal, Stored, about, expire, reconcile};
 use crate::clock::Time;
 use crate::event::Kind;
 use crate::outcome::Outcome;
@@ -18,6 +18,11 @@ pub fn outcome(
     outcome: &Outcome,
 ) -> Result<Change, Refusal> {
     let row = &stored.row;
+    if let Some(word) = row.reconciled.as_ref().filter(|word| word.claim == nonce)
+        && row.claim.as_deref() != Some(nonce)
+    {
+        return Ok(reconcile::late(stored, word, outcome, moment.now));
+    }
     if row.claim.as_deref() != Some(nonce) {
         return Err(StoreError::NotFound { what: "claim", id: nonce.to_owned() }.into());
     }

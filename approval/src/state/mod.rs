@@ -16,6 +16,7 @@ mod edit;
 mod ending;
 mod lease;
 mod people;
+mod reconcile;
 mod settle;
 mod vote;
 
@@ -24,6 +25,7 @@ pub use claim::{ClaimOf, claim};
 pub use edit::edit;
 pub use ending::{cancel, outcome};
 pub use lease::{Taken, hold, lease_of, mark_cancelled, may_start, release, start, take};
+pub use reconcile::reconcile;
 pub use settle::settle;
 pub use vote::{decide, extend};
 

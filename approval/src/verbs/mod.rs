@@ -10,7 +10,7 @@ use crate::event::What;
 use crate::row::{Edited, RowId, RowState, Vote};
 use crate::run::{Holder, NewRun, Run, RunId, StepState, StepWrite};
 use crate::state::{Change, Moment, Refusal, RunHead, Stored, Tenure, expire};
-use crate::storage::{Event, StoreError};
+use crate::storage::{Accepted, Event, StoreError};
 
 /// What came of a verb. The outer error is a fault of the store: nothing is committed. The inner one is a refusal: what
 /// the verb wrote down, for instance that the row was seen expired, is committed.
@@ -41,7 +41,9 @@ pub(crate) trait Tables {
     fn head(&mut self, run: &RunId) -> Result<Option<RunHead>, StoreError>;
     /// Adds a run and its documents.
     fn add_run(&mut self, run: &NewRun, head: &RunHead) -> Result<(), StoreError>;
-    /// Writes what changes of a run.
+    /// Puts other documents in the place of a run's.
+    fn replace_documents(&mut self, run: &RunId, accepted: &Accepted) -> Result<(), StoreError>;
+    /// Writes what changes of a run, but for its documents.
     fn save_head(&mut self, head: &RunHead) -> Result<(), StoreError>;
     /// Writes a step.
     fn write_step(&mut self, run: &RunId, step: &StepWrite) -> Result<(), StoreError>;
@@ -94,6 +96,15 @@ pub(crate) enum RowsOf<'a> {
     All,
     /// Those of all runs whose written state is open.
     Open,
+    /// Those of all runs about the very same call.
+    Same {
+        /// Its server.
+        server: &'a str,
+        /// Its tool.
+        tool: &'a str,
+        /// Digest of its arguments.
+        digest: &'a Digest,
+    },
 }
 
 /// Which open rows of a run.

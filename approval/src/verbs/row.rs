@@ -3,7 +3,7 @@
 use plangate_graph::Digest;
 
 use super::{OpenStates, Tables, Verb, apply, held_by, moment, refuse, row_and_run, run_head};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Reconciled};
 use crate::row::{Decision, Edit, NewRow, Row, RowId, RowState};
 use crate::run::{Lease, StepWrite};
 use crate::state::{self, Asked, Change, ClaimOf, Earlier, Moment, Refusal, RunHead, Stored, Waived};
@@ -78,9 +78,14 @@ pub(crate) fn outcome<T: Tables>(
     outcome: &Outcome,
     step: &StepWrite,
 ) -> Verb<Row> {
-    let change = change(t, row, |stored, moment| state::outcome(stored, moment, nonce, outcome))?;
+    let mut taken_back = false;
+    let change = change(t, row, |stored, moment| {
+        taken_back = stored.row.claim.as_deref() != Some(nonce);
+        state::outcome(stored, moment, nonce, outcome)
+    })?;
     let (change, head) = granted!(change);
-    if !change.is_nothing() && change.next.row.settled.is_none() {
+    // Of a claim that was taken back, or of a call that somebody settled, the step stays as it is.
+    if !change.is_nothing() && change.next.row.settled.is_none() && !taken_back {
         t.write_step(&head.id, step)?;
     }
     as_read(t, &change.next, &head).map(Ok)
@@ -88,6 +93,20 @@ pub(crate) fn outcome<T: Tables>(
 
 pub(crate) fn settle<T: Tables>(t: &mut T, row: &RowId, word: &Settlement, grace_ms: i64) -> Verb<Row> {
     let change = change(t, row, |stored, moment| state::settle(stored, moment, word, grace_ms))?;
+    let (change, head) = granted!(change);
+    as_read(t, &change.next, &head).map(Ok)
+}
+
+pub(crate) fn reconcile<T: Tables>(
+    t: &mut T,
+    lease: &Lease,
+    row: &RowId,
+    claim: &str,
+    answer: &Reconciled,
+    grace_ms: i64,
+) -> Verb<Row> {
+    let change =
+        change(t, row, |stored, moment| state::reconcile(stored, moment, lease, claim, answer, grace_ms))?;
     let (change, head) = granted!(change);
     as_read(t, &change.next, &head).map(Ok)
 }

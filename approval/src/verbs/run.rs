@@ -7,7 +7,7 @@ use crate::event::{Kind, What};
 use crate::row::Person;
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
 use crate::state::{self, RunHead, Taken, lease_of};
-use crate::storage::{LeaseAnswer, ParkAnswer, StoreError};
+use crate::storage::{Accepted, LeaseAnswer, ParkAnswer, StoreError};
 
 pub(crate) fn start<T: Tables>(t: &mut T, new: &NewRun, holder: &Holder, steady: i64) -> Verb<Lease> {
     let plan = Digest::of(&new.plan);
@@ -73,6 +73,39 @@ pub(crate) fn release<T: Tables>(
     t.save_head(&next)?;
     t.append(&laid_down(&next))?;
     Ok(Ok(ParkAnswer::Released))
+}
+
+/// Puts these documents in the place of the run's, and cancels what nobody claimed.
+pub(crate) fn accept<T: Tables>(
+    t: &mut T,
+    lease: &Lease,
+    by: &Person,
+    accepted: &Accepted,
+    steady: i64,
+) -> Verb<Lease> {
+    let head = granted!(run_head(t, &lease.run)?);
+    let mut next = granted!(state::hold(&head, lease, t.now()));
+    if next.cancel_at.is_some() {
+        return Ok(Err(StoreError::Cancelled));
+    }
+    if by.issuer.is_empty() || by.subject.is_empty() {
+        return Ok(Err(StoreError::NotAllowed(
+            "a change is accepted by a person: issuer and subject".into(),
+        )));
+    }
+    next.plan = Digest::of(&accepted.plan);
+    t.replace_documents(&next.id, accepted)?;
+    t.append(
+        &What::new(Kind::Accepted, &next.id)
+            .by(by)
+            .digest("plan", &next.plan)
+            .digest("catalog", &Digest::of(&accepted.catalog))
+            .digest("policy", &Digest::of(&accepted.policy))
+            .with("reason", accepted.shown.as_str()),
+    )?;
+    cancel_rows(t, &mut next, Some(by), Some("what it was asked under has changed: it is asked again"))?;
+    t.save_head(&next)?;
+    Ok(Ok(lease_of(&next, &lease.holder, steady)))
 }
 
 pub(crate) fn cancel<T: Tables>(t: &mut T, run: &RunId, by: &Person, reason: Option<&str>) -> Verb<Run> {

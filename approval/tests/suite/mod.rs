@@ -9,6 +9,7 @@ pub mod log;
 pub mod model;
 pub mod outcomes;
 pub mod races;
+pub mod reconciled;
 pub mod rows;
 pub mod time;
 mod unclear;

@@ -7,6 +7,11 @@ use super::*;
 
 const THREADS: usize = 64;
 
+/// How often a race is run: in full where `PLANGATE_FULL` says so.
+fn times(few: usize, full: usize) -> usize {
+    if std::env::var_os("PLANGATE_FULL").is_some() { full } else { few }
+}
+
 /// Runs this on many threads that start together, each with a handle of its own where the store has several.
 fn together<T: Send>(
     bench: &dyn Bench,
@@ -101,7 +106,8 @@ pub fn one_leases(bench: &dyn Bench) {
 /// A decision and a driver about to park: it parks before, and the decision is there for the next driver, or it looks
 /// again. Never both at rest with an answer lying between them.
 pub fn no_wake_up_is_lost(bench: &dyn Bench) {
-    for _ in 0..100 {
+    let mut seen = 0;
+    for _ in 0..times(100, 1_000) {
         let mut w = World::new(bench);
         let row = w.asked();
         w.renew();
@@ -116,7 +122,8 @@ pub fn no_wake_up_is_lost(bench: &dyn Bench) {
             (w.store.park(&w.lease).unwrap(), decider.join().unwrap())
         });
         assert_eq!(decided.unwrap().state, RowState::Approved);
-        let kinds = order(&w);
+        let kinds = order(&w, seen);
+        seen += kinds.len() as u64;
         match parked {
             ParkAnswer::LookAgain(lease) => {
                 assert_eq!(lease.wake, 1);
@@ -155,7 +162,7 @@ pub fn cancel_or_claim(bench: &dyn Bench) {
 
 /// Approve and expire at the same instant: one final state, and whoever was refused was told that one.
 pub fn approve_or_expire(bench: &dyn Bench) {
-    for _ in 0..100 {
+    for _ in 0..times(100, 10_000) {
         let w = World::new(bench);
         let row = w.asked();
         w.clock.set(3_599_999);
@@ -191,8 +198,8 @@ pub fn approve_or_expire(bench: &dyn Bench) {
 }
 
 /// Kinds of the run's events and of its rows', in the order they happened.
-fn order(w: &World) -> Vec<String> {
-    let events = w.store.events(0).unwrap();
+fn order(w: &World, after: u64) -> Vec<String> {
+    let events = w.store.events(after).unwrap();
     let whats = events.iter().map(|event| Value::parse(&event.what).unwrap());
     whats
         .filter(|what| what.member("run").and_then(Value::text) == Some(w.run().0.as_str()))

@@ -73,7 +73,7 @@ impl Storage for Unclear {
     fn decide(&self, decision: &Decision) -> Result<Row, StoreError> {
         self.inner.decide(decision)
     }
-    fn edit(&self, edit: &plangate_approval::Edit, key: &str) -> Result<Row, StoreError> {
+    fn edit(&self, edit: &Edit, key: &str) -> Result<Row, StoreError> {
         self.inner.edit(edit, key)
     }
     fn claim(
@@ -102,6 +102,23 @@ impl Storage for Unclear {
     }
     fn settle(&self, row: &RowId, settled: &Settlement) -> Result<Row, StoreError> {
         self.inner.settle(row, settled)
+    }
+    fn reconcile(
+        &self,
+        lease: &Lease,
+        row: &RowId,
+        claim: &str,
+        answer: &plangate_approval::Reconciled,
+    ) -> Result<Row, StoreError> {
+        self.inner.reconcile(lease, row, claim, answer)
+    }
+    fn accept(
+        &self,
+        lease: &Lease,
+        by: &Person,
+        accepted: &plangate_approval::storage::Accepted,
+    ) -> Result<Lease, StoreError> {
+        self.inner.accept(lease, by, accepted)
     }
     fn run(&self, run: &RunId) -> Result<plangate_approval::Run, StoreError> {
         self.inner.run(run)

@@ -2,15 +2,13 @@
 
 use plangate_approval::Storage as _;
 use plangate_approval::audit::{AuditError, Head, HeadError, verify};
-use plangate_approval::storage::Event;
-use plangate_graph::Value;
 use serde::Serialize;
 
 use crate::args::AuditArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fault::Fault;
-use crate::render::time::rfc3339;
+use crate::ledger::Ledger;
 use crate::store;
 
 /// Verifies the log, or prints its events.
@@ -30,8 +28,9 @@ pub(crate) fn audit(args: &AuditArgs, context: &Context) -> Result<Exit, Fault> 
         })?),
     };
     if args.export {
+        let mut ledger = Ledger::of(store::rows(&store, None)?);
         for event in store.events(0).map_err(|e| store::fault(&e))? {
-            context.output.say_json(&EventView::of(&event))?;
+            context.output.say_json(&ledger.line(&event))?;
         }
     }
     let head = verify(store.as_ref(), since.as_ref()).map_err(|e| match e {
@@ -58,26 +57,4 @@ pub(crate) fn audit(args: &AuditArgs, context: &Context) -> Result<Exit, Fault> 
         paint.dim("note the head elsewhere: only then does --since show what somebody with access to the file changed")
     ));
     Ok(Exit::Done)
-}
-
-/// An event, for programs.
-#[derive(Serialize)]
-struct EventView {
-    seq: u64,
-    at: String,
-    what: Value,
-    prev: String,
-    hash: String,
-}
-
-impl EventView {
-    fn of(event: &Event) -> EventView {
-        EventView {
-            seq: event.seq,
-            at: rfc3339(event.at),
-            what: Value::parse(&event.what).unwrap_or_else(|_| Value::from(event.what.as_str())),
-            prev: event.prev.to_string(),
-            hash: event.hash.to_string(),
-        }
-    }
 }

@@ -33,7 +33,7 @@ pub(crate) fn cancel(args: &CancelArgs, context: &Context) -> Result<Exit, Fault
     if !run.state.ended() && !run.driven {
         // Nobody is there to lay it down.
         let (plan, _) = engine::documents(&store, &run)?;
-        let ended = engine::resume(&run.id, store.clone(), &project, context)?;
+        let ended = engine::resume(&run.id, store.clone(), &project, context, false)?;
         outcome::say(&ended, &plan, &store, &project, context)?;
         return Ok(Exit::Done);
     }

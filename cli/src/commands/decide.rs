@@ -6,14 +6,15 @@ use plangate_approval::{Decision, Person, Row, RowState, SqliteStore, Storage as
 use plangate_graph::card::visible::visible;
 use serde::Serialize;
 
-use crate::args::{ApproveArgs, RejectArgs, Which};
+use crate::args::{ApproveArgs, RejectArgs, Several};
+use crate::commands::{batch, edit};
 use crate::context::Context;
 use crate::engine;
 use crate::exit::Exit;
 use crate::fault::Fault;
 use crate::outcome;
 use crate::project::Project;
-use crate::render::row::{Arguments, outcome_words, whole, words};
+use crate::render::row::{Arguments, before, outcome_words, whole, words};
 use crate::render::time::{moment, relative};
 use crate::store::{self, short};
 use crate::view::RowView;
@@ -21,18 +22,25 @@ use crate::who::myself;
 
 /// An answer, as it was typed.
 #[derive(Clone, Copy, Debug)]
-struct Answer<'a> {
-    which: &'a Which,
-    yes: bool,
-    said: Option<&'a str>,
+pub(super) struct Answer<'a> {
+    pub(super) which: &'a Several,
+    pub(super) yes: bool,
+    /// Other arguments, as they were typed.
+    pub(super) edit: Option<&'a str>,
+    pub(super) said: Option<&'a str>,
     /// Only if the digest is this one.
-    digest: Option<&'a str>,
+    pub(super) digest: Option<&'a str>,
 }
 
 /// Says yes.
 pub(crate) fn approve(args: &ApproveArgs, context: &Context) -> Result<Exit, Fault> {
-    let answer =
-        Answer { which: &args.which, yes: true, said: args.note.as_deref(), digest: args.digest.as_deref() };
+    let answer = Answer {
+        which: &args.which,
+        yes: true,
+        edit: args.edit.as_deref(),
+        said: args.note.as_deref(),
+        digest: args.digest.as_deref(),
+    };
     decide(answer, context)
 }
 
@@ -41,6 +49,7 @@ pub(crate) fn reject(args: &RejectArgs, context: &Context) -> Result<Exit, Fault
     let answer = Answer {
         which: &args.which,
         yes: false,
+        edit: None,
         said: args.reason.as_deref(),
         digest: args.digest.as_deref(),
     };
@@ -50,14 +59,28 @@ pub(crate) fn reject(args: &RejectArgs, context: &Context) -> Result<Exit, Fault
 fn decide(answer: Answer<'_>, context: &Context) -> Result<Exit, Fault> {
     let project = context.project()?;
     let store = store::open(&project)?;
-    let row = store::find_row(&store, &answer.which.id, &[RowState::Pending])?;
+    let [id] = answer.which.ids.as_slice() else { return batch::decide(answer, &store, &project, context) };
+    let mut row = store::find_row(&store, id, &[RowState::Pending])?;
     if let Some(wanted) = answer.digest {
         same_digest(&row, wanted)?;
     }
     let now = store.now();
     if !context.output.is_json() && row.state == RowState::Pending {
         context.output.say(&whole(&row, now, Arguments::All, context.output.paint()));
+        context.output.say(&before(&store::before(&store, &row)?, now, context.output.paint()));
     }
+    let edited = match answer.edit {
+        None => false,
+        Some(typed) => {
+            row = edit::edit(&row, typed, answer.said, &store, &project)?;
+            if !context.output.is_json() {
+                let paint = context.output.paint();
+                context.output.say(&format!("\n{}\n", paint.good("✎ edited; it is now:")));
+                context.output.say(&whole(&row, now, Arguments::All, paint));
+            }
+            true
+        }
+    };
     let decision = Decision {
         row: row.id.clone(),
         seen: row.digest,
@@ -65,7 +88,12 @@ fn decide(answer: Answer<'_>, context: &Context) -> Result<Exit, Fault> {
         yes: answer.yes,
         reason: answer.said.map(str::to_owned),
     };
-    let decided = store.decide(&decision).map_err(|e| refusal(&e, &store, &row, &project))?;
+    let decided = match store.decide(&decision) {
+        Ok(decided) => decided,
+        // Whoever edited it may be somebody who does not decide it.
+        Err(StoreError::NotAllowed(why)) if edited => return edit::only_edited(&row, &why, context),
+        Err(e) => return Err(refusal(&e, &store, &row, &project)),
+    };
     say_decided(&decided, &decision.by, answer, context);
     go_on(&decided, answer.which.no_resume, &store, &project, context)
 }
@@ -93,7 +121,7 @@ pub(crate) fn go_on(
         Ok(Exit::Done)
     };
     if row.state == RowState::Pending {
-        let yes = row.votes.iter().filter(|v| v.yes && v.digest == row.digest).count();
+        let yes = row.votes.iter().filter(|v| v.yes && row.counts(v)).count();
         return only(format!("{yes} of {} yes: it waits for more people\n", row.terms.quorum));
     }
     if no_resume {
@@ -103,7 +131,7 @@ pub(crate) fn go_on(
         return only("another process drives the run and takes this up\n".to_owned());
     }
     let (plan, _) = engine::documents(store, &run)?;
-    match engine::resume(&run.id, Arc::clone(store), project, context) {
+    match engine::resume(&run.id, Arc::clone(store), project, context, false) {
         Ok(ended) => outcome::say(&ended, &plan, store, project, context),
         // Somebody else's process was quicker to take it up.
         Err(fault) if fault.code == "busy" => {
@@ -141,7 +169,7 @@ fn same_digest(row: &Row, wanted: &str) -> Result<(), Fault> {
 }
 
 /// Why an answer did not count: what was decided, by whom, when, and what came of it.
-fn refusal(error: &StoreError, store: &SqliteStore, seen: &Row, project: &Project) -> Fault {
+pub(super) fn refusal(error: &StoreError, store: &SqliteStore, seen: &Row, project: &Project) -> Fault {
     let fault = store::fault(error);
     let Ok(row) = store.row(&seen.id) else { return fault };
     let now = store.now();

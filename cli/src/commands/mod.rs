@@ -2,10 +2,12 @@
 
 pub(crate) mod approvals;
 pub(crate) mod audit;
+mod batch;
 pub(crate) mod cancel;
 pub(crate) mod check;
 pub(crate) mod decide;
 pub(crate) mod demo_server;
+mod edit;
 pub(crate) mod explain;
 pub(crate) mod guide;
 pub(crate) mod plan;

@@ -14,6 +14,6 @@ pub(crate) fn resume(args: &ResumeArgs, context: &Context) -> Result<Exit, Fault
     let store = store::open(&project)?;
     let run = store::find_run(&store, &args.run)?;
     let (plan, _) = engine::documents(&store, &run)?;
-    let ended = engine::resume(&run.id, store.clone(), &project, context)?;
+    let ended = engine::resume(&run.id, store.clone(), &project, context, args.accept)?;
     outcome::say(&ended, &plan, &store, &project, context)
 }

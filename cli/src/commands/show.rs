@@ -11,10 +11,10 @@ use crate::exit::Exit;
 use crate::fault::Fault;
 use crate::outcome::answers;
 use crate::project::Project;
-use crate::render::row::{Arguments, line, whole};
+use crate::render::row::{Arguments, before, line, whole};
 use crate::render::{record, timeline};
 use crate::store::{self, Found};
-use crate::view::{RowView, RunView};
+use crate::view::{BeforeView, RowView, RunView};
 
 /// Shows whatever the beginning of an id stands for.
 pub(crate) fn show(args: &ShowArgs, context: &Context) -> Result<Exit, Fault> {
@@ -30,12 +30,19 @@ fn of_row(row: &Row, store: &SqliteStore, project: &Project, context: &Context) 
     #[derive(Serialize)]
     struct Whole {
         approval: RowView,
+        /// What became of the very same call before.
+        before: Vec<BeforeView>,
     }
+    let earlier = store::before(store, row)?;
     if context.output.is_json() {
-        context.output.say_json(&Whole { approval: RowView::of(row) })?;
+        context.output.say_json(&Whole {
+            approval: RowView::of(row),
+            before: earlier.iter().map(BeforeView::of).collect(),
+        })?;
         return Ok(Exit::Done);
     }
     let mut out = whole(row, store.now(), Arguments::All, context.output.paint());
+    out.push_str(&before(&earlier, store.now(), context.output.paint()));
     if matches!(row.state, RowState::Pending | RowState::Uncertain) {
         out.push_str(&answers(row, project, context));
     }

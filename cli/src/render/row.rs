@@ -1,6 +1,6 @@
 //! An approval: what would be called, with which arguments, why it is asked, until when.
 
-use plangate_approval::{Outcome, Row, RowState, Time};
+use plangate_approval::{Outcome, Reconciled, Row, RowState, Time};
 use plangate_graph::Value;
 use plangate_graph::card::visible::visible;
 
@@ -53,10 +53,32 @@ pub(crate) fn whole(row: &Row, now: Time, arguments: Arguments, paint: Paint) ->
         label("server", &visible(origin));
     }
     label("digest", &row.digest.to_string());
-    if let Some(before) = row.edited_from() {
-        label("edited", &format!("was {before} when it was asked"));
+    for edit in &row.edits {
+        let note = edit.note.as_ref().map(|n| format!(": {}", visible(n))).unwrap_or_default();
+        let words =
+            format!("by {} at {}{note}; before, it was", visible(&edit.by.to_string()), moment(edit.at, now));
+        label("edited", &words);
+        label("", &visible(&String::from_utf8_lossy(&edit.args)));
+        label("", &edit.digest.to_string());
     }
     out.push_str(&story(row, now, paint));
+    out
+}
+
+/// What became of the very same call before, a line each.
+pub(crate) fn before(rows: &[Row], now: Time, paint: Paint) -> String {
+    let mut out = String::new();
+    for row in rows {
+        let when = row.ended_at.or(row.claimed_at).or(row.decided_at).unwrap_or(row.created);
+        let words = format!(
+            "the very same call, in run {} at {} ({}): {}",
+            short(&row.run.0),
+            moment(when, now),
+            relative(when, now),
+            words(row.state)
+        );
+        out.push_str(&labelled("before", &words, paint));
+    }
     out
 }
 
@@ -119,7 +141,7 @@ fn story(row: &Row, now: Time, paint: Paint) -> String {
     for vote in &row.votes {
         let word = if vote.yes { "yes" } else { "no" };
         let reason = vote.reason.as_ref().map(|r| format!(": {}", visible(r))).unwrap_or_default();
-        let void = if vote.digest == row.digest { "" } else { " (void: what it was about was edited)" };
+        let void = if row.counts(vote) { "" } else { " (void: what it was about was edited)" };
         let words = format!("by {} at {}{reason}{void}", visible(&vote.by.to_string()), moment(vote.at, now));
         out.push_str(&labelled(word, &words, paint));
     }
@@ -134,6 +156,14 @@ fn story(row: &Row, now: Time, paint: Paint) -> String {
     if let Some(outcome) = &row.outcome {
         out.push_str(&labelled("outcome", &outcome_words(outcome), paint));
     }
+    if let Some(word) = &row.reconciled {
+        let said = match &word.answer {
+            Reconciled::Happened(_) => "it happened".to_owned(),
+            Reconciled::DidNot => "it did not happen, and will not: it may be called once more".to_owned(),
+            Reconciled::Unknown(why) => format!("it cannot tell: {}", visible(why)),
+        };
+        out.push_str(&labelled("host", &format!("{said} (at {})", moment(word.at, now)), paint));
+    }
     if let Some(settled) = &row.settled {
         let word = if settled.happened { "it happened" } else { "it did not happen" };
         let note = settled.note.as_ref().map(|n| format!(": {}", visible(n))).unwrap_or_default();
@@ -143,7 +173,7 @@ fn story(row: &Row, now: Time, paint: Paint) -> String {
     }
     let state = match row.state {
         RowState::Pending => {
-            let yes = row.votes.iter().filter(|v| v.yes && v.digest == row.digest).count();
+            let yes = row.votes.iter().filter(|v| v.yes && row.counts(v)).count();
             let quorum = if row.terms.quorum > 1 {
                 format!(", {yes} of {} yes", row.terms.quorum)
             } else {

@@ -1,7 +1,7 @@
 //! The state of a drive, worked on by one thread at a time.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -25,6 +25,8 @@ pub(crate) struct Core {
     pub(super) rows: HashMap<NodeIx, Row>,
     /// The row under which each call was last claimed.
     pub(super) claims: HashMap<NodeIx, RowId>,
+    /// Rows of uncertain calls that the host was asked about in this drive.
+    pub(super) looked_up: HashSet<RowId>,
     pub(super) under_way: HashMap<NodeIx, Under>,
     pub(super) deadlines: BinaryHeap<Reverse<(Instant, NodeIx, u64)>>,
     /// Gates, questions and calls to be put.
@@ -83,6 +85,7 @@ impl Core {
             errors: from.errors,
             rows: from.rows,
             claims: from.claims,
+            looked_up: HashSet::new(),
             under_way: HashMap::new(),
             deadlines: BinaryHeap::new(),
             to_ask: VecDeque::new(),

@@ -204,6 +204,12 @@ impl<S: Storage + 'static> Drive<S> {
             RowState::Succeeded | RowState::Failed | RowState::Happened | RowState::DidNot
         );
         let claimed = core.claims.get(&call).is_some_and(|id| *id == row.id);
+        if core.schedule.state(call) == StepState::Uncertain && row.state == RowState::Approved && claimed {
+            core.claims.remove(&call);
+            core.errors.remove(&call);
+            core.rows.insert(ix, row.clone());
+            return self.happened(core, call, Event::Cleared(call));
+        }
         if core.schedule.state(call) == StepState::Uncertain && settled && claimed {
             self.outcome(core, call, row);
         }
@@ -222,6 +228,13 @@ impl<S: Storage + 'static> Drive<S> {
             }
             StoreError::Expired { .. } => How::Expired,
             StoreError::NotNow(RowState::Rejected) => How::Rejected,
+            // What was to be made once more happened after all, or nobody knows.
+            StoreError::NotNow(RowState::Uncertain) => {
+                let row = core.rows.get(&self.gate_of(ix).unwrap_or(ix)).map(|row| row.id.clone());
+                core.claims.extend(row.map(|row| (ix, row)));
+                core.news = true;
+                return self.happened(core, ix, Event::Unknown(ix));
+            }
             StoreError::Changed { .. } | StoreError::NotAllowed(_) | StoreError::NotNow(_) => {
                 return self.fail(core, ix, at, format!("not sent: the claim was refused: {error}"));
             }

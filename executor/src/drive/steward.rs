@@ -42,6 +42,11 @@ impl<S: Storage + 'static> Drive<S> {
                 if !self.inbox.is_empty() {
                     continue;
                 }
+                if let Some(lost) = self.to_reconcile(&mut core) {
+                    drop(core);
+                    self.reconcile(lost);
+                    continue;
+                }
                 if core.settled() {
                     match self.lay_down(&mut core) {
                         Ok(Some(laid)) => break Ok(laid),

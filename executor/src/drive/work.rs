@@ -53,7 +53,7 @@ impl Cell {
     }
 
     /// The attempt is over: if it was abandoned, its thread counts again.
-    fn returned(&self) {
+    pub(super) fn returned(&self) {
         drop(self.abandoned.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 

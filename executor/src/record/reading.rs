@@ -1,11 +1,11 @@
 //! From what is stored to a record.
 
-use plangate_approval::{Row, RowState, RunState, StepState, Time};
+use plangate_approval::{Edited, Row, RowState, RunState, StepState, Time};
 use plangate_graph::outline::Body;
 use plangate_graph::plan::NodeKind;
 use plangate_graph::{NodeIx, Plan, Value};
 
-use super::step::{Cause, Decided, Step, Word};
+use super::step::{Cause, Decided, Replaced, Step, Word};
 use super::{CriticalPath, Record, times};
 use crate::drive::result_of;
 use crate::schedule::{Schedule, Table, Topology, causes};
@@ -174,6 +174,17 @@ fn word(kind: &NodeKind) -> Word {
     }
 }
 
+fn replaced(edit: &Edited) -> Replaced {
+    let as_text = |_| Value::from(String::from_utf8_lossy(&edit.args).into_owned());
+    Replaced {
+        edited_from: edit.digest,
+        arguments: Value::parse_bytes(&edit.args).unwrap_or_else(as_text),
+        by: edit.by.clone(),
+        at: edit.at,
+        note: edit.note.clone(),
+    }
+}
+
 fn decided(row: &Row) -> Decided {
     Decided {
         row: row.id.clone(),
@@ -185,6 +196,8 @@ fn decided(row: &Row) -> Decided {
         at: row.decided_at,
         reason: row.decision_reason.clone(),
         votes: row.votes.clone(),
+        edits: row.edits.iter().map(replaced).collect(),
+        reconciled: row.reconciled.as_ref().map(|word| word.answer.clone()),
         settled: row.settled.clone(),
     }
 }

@@ -1,7 +1,7 @@
 //! One node of a record.
 
 use plangate_approval::row::{Settled, Vote};
-use plangate_approval::{RowId, RowState, StepState, Time};
+use plangate_approval::{Person, Reconciled, RowId, RowState, StepState, Time};
 use plangate_graph::{Digest, Value};
 use serde::{Deserialize, Serialize};
 
@@ -124,9 +124,31 @@ pub struct Decided {
     /// All votes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
+    /// What edits replaced, first to last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<Replaced>,
+    /// What the host said of the call, where it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconciled: Option<Reconciled>,
     /// Who settled it, whether it happened, and the note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Settled>,
+}
+
+/// Arguments that an edit replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// Their digest.
+    pub edited_from: Digest,
+    /// The arguments before.
+    pub arguments: Value,
+    /// Who edited.
+    pub by: Person,
+    /// When.
+    pub at: Time,
+    /// What was said with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]

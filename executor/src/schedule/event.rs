@@ -22,6 +22,8 @@ pub enum Event {
     Unaskable(NodeIx),
     /// A person said that an uncertain call did not happen: it is asked again.
     Again(NodeIx),
+    /// The host knows that an uncertain call did not happen and will not: it may be claimed once more.
+    Cleared(NodeIx),
     /// A call was not claimed, because the run holds its calls while a row is pending. It has its turn later.
     Held(NodeIx),
     /// The run was cancelled.

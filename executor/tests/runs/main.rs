@@ -16,8 +16,10 @@
 mod stage;
 
 mod basics;
+mod changes;
 mod crash;
 mod failing;
+mod golden;
 mod leases;
 mod limits;
 mod people;

@@ -8,12 +8,14 @@ use plangate_approval::memory::MemoryStore;
 use plangate_approval::row::Settled;
 use plangate_approval::storage::{Settlement, Storage};
 use plangate_approval::{
-    Clock, Decision, Outcome, Permit, Person, Row, RowState, StepState, StoreError, SystemClock, Time,
+    Clock, Decision, Outcome, Permit, Person, Reconciled, Row, RowState, StepState, StoreError, SystemClock,
+    Time,
 };
 use plangate_compiler::{Colour, compile, render};
 use plangate_executor::record::Step;
 use plangate_executor::{
-    Cancel, Change, Ended, Executor, Observer, Options, ReadError, Record, Sentence, Start, Tools, Writer,
+    Cancel, Change, Ended, Executor, Observer, Options, ReadError, Record, Sentence, Start, Tools, Uncertain,
+    Writer,
 };
 use plangate_graph::policy::Author;
 use plangate_graph::{Catalog, Definition, Digest, Policy, ReadCall, Value, VerifiedPlan};
@@ -47,6 +49,8 @@ pub enum Answer {
 
 type Script = Arc<dyn Fn(&Value, &Cancel) -> Answer + Send + Sync>;
 
+type Knows = Arc<dyn Fn(&Cancel) -> Reconciled + Send + Sync>;
+
 /// A call as it was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
@@ -62,6 +66,10 @@ pub struct Host {
     pub sent: Mutex<Vec<Sent>>,
     definitions: Mutex<HashMap<String, Option<Digest>>>,
     connects: Mutex<HashMap<String, Script>>,
+    /// What the host says of uncertain calls; nothing: it cannot look them up.
+    knows: Mutex<Option<Knows>>,
+    /// Keys of the calls that it was asked about.
+    pub looked_up: Mutex<Vec<String>>,
 }
 
 impl Host {
@@ -90,6 +98,11 @@ impl Host {
     /// Sets the definition that a tool has from now on; nothing: it is gone.
     pub fn redefine(&self, tool: &str, digest: Option<Digest>) {
         self.definitions.lock().unwrap().insert(tool.to_owned(), digest);
+    }
+
+    /// From now on the host looks uncertain calls up.
+    pub fn knows(&self, word: impl Fn(&Cancel) -> Reconciled + Send + Sync + 'static) {
+        *self.knows.lock().unwrap() = Some(Arc::new(word));
     }
 
     pub fn on_connect(
@@ -127,6 +140,12 @@ impl Tools for Host {
             Answer::Failed(why) => Outcome::Failed(why.to_owned()),
             Answer::Transport(why) | Answer::Unknown(why) => Outcome::Unknown(why.to_owned()),
         }
+    }
+
+    fn reconcile(&self, call: &Uncertain<'_>, cancel: &Cancel) -> Option<Reconciled> {
+        let knows = self.knows.lock().unwrap().clone()?;
+        self.looked_up.lock().unwrap().push(call.key.to_owned());
+        Some(knows(cancel))
     }
 
     fn connect(&self, server: &str, cancel: &Cancel) -> Result<(), ReadError> {

@@ -104,7 +104,7 @@ fn events(kind: &Kind, state: StepState, at: NodeIx) -> Vec<Event> {
         ],
         (Kind::Call { .. }, Pending) => vec![Event::Yes(at), Event::No(at), Event::Expired(at)],
         (Kind::Call { .. }, Uncertain) => {
-            vec![done(true), done(false), Event::Again(at), Event::Ended(at, How::Failed)]
+            vec![done(true), done(false), Event::Again(at), Event::Cleared(at), Event::Ended(at, How::Failed)]
         }
         _ => Vec::new(),
     }
@@ -144,7 +144,7 @@ fn note(model: &mut Model, event: Event, schedule: &Schedule) {
             }
             _ => put(model, at, Waiting),
         },
-        Event::Held(at) => put(model, at, Ready),
+        Event::Held(at) | Event::Cleared(at) => put(model, at, Ready),
         Event::Cancel => {}
     }
 }

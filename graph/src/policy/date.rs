@@ -31,6 +31,21 @@ impl Date {
     }
 }
 
+impl Date {
+    /// The day, in UTC, of a time in milliseconds since 1970. Nothing outside of the years 1 to 9999.
+    pub fn of_unix_ms(ms: i64) -> Option<Date> {
+        // Counted in years that begin with March, in cycles of 400 years, so that a leap day is the last of its year.
+        let days = ms.div_euclid(86_400_000) + 719_468;
+        let (cycle, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+        let day = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * day + 2) / 153;
+        let day = day - (153 * month + 2) / 5 + 1;
+        let (year, month) = if month < 10 { (year, month + 3) } else { (year + 1, month - 9) };
+        Date::new(u16::try_from(cycle * 400 + year).ok()?, u8::try_from(month).ok()?, u8::try_from(day).ok()?)
+    }
+}
+
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
@@ -58,6 +73,24 @@ impl FromStr for Date {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn days_of_a_clock() {
+        for (ms, day) in [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (86_399_999, "1970-01-01"),
+            (951_782_400_000, "2000-02-29"),
+            (951_868_800_000, "2000-03-01"),
+            (1_700_000_000_000, "2023-11-14"),
+            (4_107_542_400_000, "2100-03-01"),
+            (1_796_083_199_999, "2026-11-30"),
+        ] {
+            assert_eq!(Date::of_unix_ms(ms).map(|d| d.to_string()), Some(day.to_owned()), "{ms}");
+        }
+        assert_eq!(Date::of_unix_ms(i64::MAX), None);
+        assert_eq!(Date::of_unix_ms(i64::MIN), None);
+    }
 
     #[test]
     fn days_of_the_calendar() {
