@@ -285,7 +285,7 @@ fn what_no_verb_wrote_fails_closed() {
         "UPDATE approval SET run = 'nowhere' WHERE node = 'b/gate'",
         "DELETE FROM run",
         "UPDATE run SET fence = -1",
-        "UPDATE run SET plan = x'00'",
+        "UPDATE approval SET plan = x'00' WHERE node = 'b/gate'",
     ];
     for sql in edits {
         let (_folder, path) = folder();

@@ -194,13 +194,16 @@ fn play(mut tape: Tape) -> Result<(), TestCaseError> {
         }
         budget -= 1;
         let event = possible[tape.pick(possible.len())];
-        if let Event::Again(at) | Event::Asked(at) | Event::Held(at) = event {
+        if let Event::Again(at) | Event::Cleared(at) | Event::Asked(at) | Event::Held(at) = event {
             *again.entry(at).or_default() += 1;
             if let Kind::Call { gate: Some(gate), .. } = kinds[at.0 as usize] {
                 *again.entry(gate).or_default() += 1;
             }
         }
-        prop_assert!(budget > 0 || matches!(event, Event::Again(_) | Event::Asked(_) | Event::Held(_)));
+        prop_assert!(
+            budget > 0
+                || matches!(event, Event::Again(_) | Event::Cleared(_) | Event::Asked(_) | Event::Held(_))
+        );
         if budget < -200 {
             return Ok(());
         }
