@@ -1,4 +1,4 @@
-//! What durability costs: bare commits of SQLite, a durable step, a fan that commits in groups, parking and resuming.
+//! What durability costs: bare commits of `SQLite`, a durable step, a fan that commits in groups, parking and resuming.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a bench may fail")]
 
 use divan::Bencher;

@@ -1,4 +1,4 @@
-//! Runs on disk, and the bare SQLite transactions that they are held against.
+//! Runs on disk, and the bare `SQLite` transactions that they are held against.
 
 use std::error::Error;
 use std::path::Path;
@@ -46,7 +46,7 @@ impl Disk {
     }
 }
 
-/// SQLite as the store sets it up (write-ahead log, `synchronous = FULL`), without the store.
+/// `SQLite` as the store sets it up (write-ahead log, `synchronous = FULL`), without the store.
 #[derive(Debug)]
 pub struct Bare {
     _folder: TempDir,

@@ -60,6 +60,9 @@ pub struct Blocking {
 
 impl Host {
     /// Knows the digests of the [catalog].
+    ///
+    /// # Panics
+    /// Where the catalog lacks a tool that this file names.
     pub fn new() -> Host {
         let catalog = catalog();
         #[expect(clippy::unwrap_used, reason = "the names of the constant above")]

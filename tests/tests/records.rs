@@ -22,7 +22,7 @@ fn recipe(choices: &[u8]) -> String {
         match pick(4) {
             0 | 1 => {
                 text.push_str(if pick(2) == 0 { "together:\n" } else { "then:\n" });
-                for i in 0..1 + pick(4) {
+                for i in 0..=pick(4) {
                     let name = format!("s{block}x{i}");
                     let tool = ["read", "one", "two"][pick(3)];
                     let read = (above > 0 && pick(3) > 0).then(|| steps[pick(above)].clone());
@@ -32,7 +32,7 @@ fn recipe(choices: &[u8]) -> String {
                 }
             }
             2 if above > 0 => {
-                let of: BTreeSet<&str> = (0..1 + pick(3)).map(|_| steps[pick(above)].as_str()).collect();
+                let of: BTreeSet<&str> = (0..=pick(3)).map(|_| steps[pick(above)].as_str()).collect();
                 let names = of.iter().copied().collect::<Vec<_>>().join(", ");
                 text.push_str(&format!("then:\n  need: {} of {}\n", 1 + pick(of.len()), of.len()));
                 text.push_str(&format!("  w{block}: tell of {{{names}}}\n"));

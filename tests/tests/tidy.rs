@@ -1,4 +1,5 @@
 //! What must hold of the checkout as a whole.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
 
 use std::path::{Path, PathBuf};
 

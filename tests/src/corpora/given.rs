@@ -153,7 +153,7 @@ impl GivenStep {
         while let Some(value) = open.pop() {
             match value {
                 Value::Text(text) => {
-                    found.extend(references(text).filter(|r| !is_plain(r)).map(|r| format!("{{{r}}}")))
+                    found.extend(references(text).filter(|r| !is_plain(r)).map(|r| format!("{{{r}}}")));
                 }
                 Value::List(items) => open.extend(items),
                 Value::Object(members) => open.extend(members.iter().map(|(_, member)| member)),

@@ -1,4 +1,4 @@
-//! Runs on disk beside bare transactions of SQLite.
+//! Runs on disk beside bare transactions of `SQLite`.
 
 use plangate_benches::durable::{Bare, Disk, Fallible, Parking};
 use plangate_benches::{Job, chain, ended, fan, rounds, start, time, verified};
