@@ -59,7 +59,9 @@ impl Bare {
     pub fn new() -> Fallible<Bare> {
         let folder = tempfile::tempdir()?;
         let db = open(&folder.path().join("bare.db"))?;
-        db.execute_batch("CREATE TABLE step (run TEXT, node INTEGER, detail BLOB, PRIMARY KEY (run, node)) STRICT")?;
+        db.execute_batch(
+            "CREATE TABLE step (run TEXT, node INTEGER, detail BLOB, PRIMARY KEY (run, node)) STRICT",
+        )?;
         Ok(Bare { _folder: folder, db, next: 0 })
     }
 

@@ -126,7 +126,8 @@ pub fn executor<S: Storage + 'static>(store: &Arc<S>, tools: impl Tools + 'stati
 
 /// Somebody starts a run without inputs.
 pub fn start() -> Start {
-    let requester = Person { issuer: "bench".into(), subject: "ann".into(), roles: Vec::new(), verified: true };
+    let requester =
+        Person { issuer: "bench".into(), subject: "ann".into(), roles: Vec::new(), verified: true };
     Start { inputs: Value::Null, requester, title: "bench".into() }
 }
 

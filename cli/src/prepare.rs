@@ -112,14 +112,18 @@ impl From<Fault> for Stopped {
 
 impl Stopped {
     /// As the fault that ends the command.
-    pub(crate) fn into_fault(self, document: &Document, output: &Output) -> Fault {
+    pub(crate) fn into_fault(self, document: &Document, against: Against<'_>, output: &Output) -> Fault {
         match self {
             Stopped::Fault(fault) => fault,
             Stopped::Refused(findings) => {
                 let (errors, _) = findings.count();
                 let what = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
                 let message = format!("{what} in {}; nothing was run", document.name);
-                let fault = Fault::new(Exit::Refused, "refused", message);
+                let mut fault = Fault::new(Exit::Refused, "refused", message);
+                if against.catalog.is_none() && against.project.servers.is_none() {
+                    let folder = against.project.folder.join(crate::project::SERVERS);
+                    fault = fault.help(format!("there are no servers: {} does not exist", folder.display()));
+                }
                 match findings.to_json() {
                     Ok(json) => fault.about(findings.drawn(document, output.remark_paint()), json),
                     Err(fault) => fault,

@@ -9,6 +9,7 @@ use plangate_approval::sqlite::SqliteStore;
 use plangate_approval::storage::Fault as Kind;
 use plangate_approval::{Row, RowState, Run, RunId, RunState, Storage as _, StoreError};
 use plangate_graph::card::visible::visible;
+use rustix::fs::{Access, access};
 
 use crate::exit::Exit;
 use crate::fault::Fault;
@@ -28,9 +29,28 @@ pub(crate) fn short(id: &str) -> &str {
 /// starts and before the first call.
 pub(crate) fn open_or_make(project: &Project) -> Result<Arc<SqliteStore>, Fault> {
     if let Some(folder) = project.store.parent().filter(|folder| folder.ends_with(STATE)) {
-        make_state(folder)?;
+        make_state(folder).map_err(|e| cannot_be_made(project, &e.to_string()))?;
     }
     opened(&project.store)
+}
+
+/// Opens the store of a project where there is one; where there is none, says whether one could be made. Makes nothing.
+pub(crate) fn open_or_look(project: &Project) -> Result<Option<Arc<SqliteStore>>, Fault> {
+    if project.store.exists() {
+        return opened(&project.store).map(Some);
+    }
+    let folder =
+        project.store.ancestors().skip(1).map(|f| if f.as_os_str().is_empty() { Path::new(".") } else { f });
+    let nearest = folder.into_iter().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+    let why = if nearest.is_dir() {
+        match access(nearest, Access::WRITE_OK | Access::EXEC_OK) {
+            Ok(()) => return Ok(None),
+            Err(e) => std::io::Error::from(e).to_string(),
+        }
+    } else {
+        format!("{} is no folder", nearest.display())
+    };
+    Err(cannot_be_made(project, &why))
 }
 
 /// Opens the store of a project; there must be one.
@@ -52,18 +72,19 @@ fn opened(path: &Path) -> Result<Arc<SqliteStore>, Fault> {
 }
 
 /// The folder of the default store, for its owner alone, and with a note to version control to leave it alone.
-fn make_state(folder: &Path) -> Result<(), Fault> {
-    let cannot = |e: std::io::Error| {
-        Fault::new(Exit::Unusable, "store", format!("the folder of the store cannot be made: {e}"))
-            .at(folder.display().to_string())
-            .help("make it writable, or set another path in plangate.toml: [store] path = \"…\"")
-    };
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(cannot)?;
+fn make_state(folder: &Path) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let ignore = folder.join(".gitignore");
     if !ignore.exists() {
-        std::fs::write(&ignore, "*\n").map_err(cannot)?;
+        std::fs::write(&ignore, "*\n")?;
     }
     Ok(())
+}
+
+fn cannot_be_made(project: &Project, why: &str) -> Fault {
+    Fault::new(Exit::Unusable, "store", format!("the store cannot be made: {why}"))
+        .at(project.store.display().to_string())
+        .help("nothing was started; make its folder writable, or set another [store] path in plangate.toml")
 }
 
 /// What a store refuses or cannot do, as the fault that ends a command.

@@ -196,6 +196,30 @@ fn a_cancelled_run_takes_its_approvals_with_it() {
     assert_eq!(place.lines("posted"), 0);
 }
 
+#[test]
+fn who_has_not_the_role_may_not_decide() {
+    let place = Place::new();
+    place.write("x.recipe", POST);
+    place.write(
+        "plangate.toml",
+        "[roles]\nlead = [\"os:somebody-else\"]\n[[people]]\nserver = \"notes\"\nroles = [\"lead\"]\n",
+    );
+    place.run(&["run", "x.recipe"]).ended(3);
+    let id = id_of(&place.waiting());
+    let refused = place.run(&["approve", &id]).ended(77);
+    assert!(refused.err.contains("lead"), "{}", refused.err);
+    assert_eq!(text(&place.waiting(), "state"), "pending");
+    assert_eq!(place.lines("posted"), 0);
+}
+
+#[test]
+fn a_policy_about_nothing_is_an_error() {
+    let place = Place::new();
+    place.write("plangate.toml", "[[ask]]\nserver = \"nots\"\ntool = \"*\"\n");
+    let ran = place.run(&["tools"]).ended(78);
+    assert!(ran.err.contains("nots") && ran.err.contains("P0201"), "{}", ran.err);
+}
+
 // Ends of processes that nobody expects.
 
 const SLOW_READ: &str = "together:\n  slow: notes.list_slowly {}\n  post: notes.post_note {\"text\":\"x\"}\n";

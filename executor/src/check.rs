@@ -27,7 +27,7 @@ pub(crate) fn holds(left: &Value, test: &Test) -> Result<bool, String> {
         Test::Greater(right) => Ok(numbers(left, right)? == Ordering::Greater),
         Test::Less(right) => Ok(numbers(left, right)? == Ordering::Less),
         Test::Contains(right) => match (left, right) {
-            (Value::Text(text), Value::Text(part)) => Ok(text.contains(part.as_str())),
+            (Value::Text(whole), Value::Text(part)) => Ok(whole.contains(part.as_str())),
             (Value::List(items), right) => Ok(items.iter().any(|item| same(item, right))),
             (Value::Text(_), other) => Err(format!("text cannot contain {}", other.kind())),
             (other, _) => Err(format!("{} contains nothing: only text and lists do", other.kind())),
@@ -48,7 +48,7 @@ fn is_empty(value: &Value) -> bool {
 /// The same JSON, numbers compared as numbers. Values are at most as deep as they may be read.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Number(a), Value::Number(b)) => Decimal::of(a).cmp(&Decimal::of(b)) == Ordering::Equal,
+        (Value::Number(a), Value::Number(b)) => Decimal::of(a).compare(&Decimal::of(b)) == Ordering::Equal,
         (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len() && a.iter().zip(b.iter()).all(|((k, a), (l, b))| k == l && same(a, b))
@@ -59,7 +59,7 @@ fn same(a: &Value, b: &Value) -> bool {
 
 fn numbers(left: &Value, right: &Value) -> Result<Ordering, String> {
     match (left, right) {
-        (Value::Number(a), Value::Number(b)) => Ok(Decimal::of(a).cmp(&Decimal::of(b))),
+        (Value::Number(a), Value::Number(b)) => Ok(Decimal::of(a).compare(&Decimal::of(b))),
         (Value::Number(_), other) | (other, _) => {
             Err(format!("only numbers are greater or less, and this is {}", other.kind()))
         }
@@ -93,7 +93,7 @@ impl Decimal {
         Decimal { negative: negative && !digits.is_empty(), digits, point }
     }
 
-    fn cmp(&self, other: &Decimal) -> Ordering {
+    fn compare(&self, other: &Decimal) -> Ordering {
         let size = match (self.digits.is_empty(), other.digits.is_empty()) {
             (true, true) => return Ordering::Equal,
             (true, false) => Ordering::Less,

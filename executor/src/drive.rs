@@ -10,7 +10,9 @@
 
 mod core;
 mod dispatch;
+mod follow;
 mod people;
+mod reports;
 mod steward;
 mod work;
 
@@ -27,12 +29,12 @@ use crate::journal::Watch;
 use crate::options::Options;
 use crate::pool::{Job, Pool};
 use crate::schedule::Topology;
-
 use crate::tools::{ReadError, Tools, Writer};
 use crate::values::Names;
 
-pub(crate) use self::core::{Core, Restore, result_of};
+pub(crate) use self::core::{Core, Restore};
 pub(crate) use people::last_rows;
+pub(crate) use reports::result_of;
 pub(crate) use steward::Laid;
 
 /// What does not change in a drive.
@@ -72,7 +74,7 @@ pub(crate) enum Report {
     /// The store refused the claim.
     Refused { ix: NodeIx, attempt: u64, at: u64, error: StoreError },
     /// What came of a claimed call is stored.
-    Outcome { ix: NodeIx, attempt: u64, at: u64, row: Box<Row> },
+    Outcome { ix: NodeIx, attempt: u64, row: Box<Row> },
     /// What came of a claimed call could not be stored.
     Unstored { ix: NodeIx, attempt: u64, error: StoreError },
     /// A fault of this crate.

@@ -1,10 +1,10 @@
 //! The executor: starts, resumes and cancels runs.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use plangate_approval::storage::{LeaseAnswer, ParkAnswer};
-use plangate_approval::{Approvals, Lease, NewRun, Person, Row, RowState, Run, RunId, RunState, Storage};
+use plangate_approval::{Approvals, Lease, NewRun, Person, Row, RowState, Run, RunId, Storage};
 use plangate_graph::plan::NodeKind;
 use plangate_graph::value::Object;
 use plangate_graph::{Author, Catalog, Policy, Value, VerifiedPlan};
@@ -17,7 +17,7 @@ use crate::journal::Watch;
 use crate::options::Options;
 use crate::record::Record;
 use crate::schedule::{Limits, Schedule, Topology};
-
+use crate::stored::Stored;
 use crate::tools::{Tools, Writer};
 use crate::values::{Names, Values, call_of, names};
 
@@ -123,7 +123,7 @@ impl<S: Storage + 'static> Executor<S> {
         let inputs = inputs::complete(plan.plan(), &start.inputs).map_err(RunError::Inputs)?;
         self.writer_for(plan)?;
         let names = names(plan.plan());
-        let shape = self.shape(plan)?;
+        let shape = shape_of(plan)?;
         known_arguments(plan, &names, &inputs)?;
         let new = NewRun {
             id: RunId::random()?,
@@ -139,7 +139,7 @@ impl<S: Storage + 'static> Executor<S> {
         let lease = self.store.start(&new, &self.store.holder()?)?;
         let limits = self.limits(&shape, new.hold_siblings);
         let restore = Restore {
-            schedule: Schedule::new(Arc::clone(&shape), &limits),
+            schedule: Schedule::new(&shape, &limits),
             values: Values::new(inputs, shape.len()),
             ..Restore::empty(&shape)
         };
@@ -157,13 +157,20 @@ impl<S: Storage + 'static> Executor<S> {
 
     /// Something was decided about a run in this process: if it is driven here, it is looked at now and not within a second.
     pub fn notice(&self, run: &RunId) {
-        let driven = self.driven.lock().unwrap_or_else(PoisonError::into_inner);
-        let drives: Vec<_> =
-            driven.iter().filter(|(id, _)| id == run).filter_map(|(_, d)| d.upgrade()).collect();
-        drop(driven);
-        for drive in drives {
+        // Held only for as long as it takes to look: a drive that is told may take its time.
+        let told: Vec<_> = self
+            .driven()
+            .iter()
+            .filter(|(id, _)| id == run)
+            .filter_map(|(_, drive)| drive.upgrade())
+            .collect();
+        for drive in told {
             drive.poke();
         }
+    }
+
+    fn driven(&self) -> MutexGuard<'_, Vec<(RunId, Weak<dyn Driven>)>> {
+        self.driven.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The record of a run, as it is stored at this moment.
@@ -202,17 +209,15 @@ impl<S: Storage + 'static> Executor<S> {
         let workers = limits.workers.unwrap_or(Options::MOST_WORKERS);
         let drive = Drive::new(context, Core::new(restore), lease, workers);
         let weak: Weak<Drive<S>> = Arc::downgrade(&drive);
-        self.driven.lock().unwrap_or_else(PoisonError::into_inner).push((run.clone(), weak));
+        self.driven().push((run.clone(), weak));
         if let Some(observer) = &self.options.observer {
             observer.started(&run);
         }
         let laid = drive.conduct();
-        let record = Record::of_plan(&*self.store, &run, drive.ctx.plan.plan(), &drive.ctx.names);
-        drop(drive);
-        self.driven
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .retain(|(id, drive)| *id != run && drive.strong_count() > 0);
+        self.driven().retain(|(id, drive)| *id != run && drive.strong_count() > 0);
+        let of = &drive.ctx;
+        let record = Stored::read(&*self.store, &run)
+            .and_then(|stored| Record::over(&stored, of.plan.plan(), &of.shape, &of.names));
         match laid? {
             Laid::Ended => Ok(Ended::Done(record?)),
             Laid::Parked => self.parked(run, record?),
@@ -225,20 +230,16 @@ impl<S: Storage + 'static> Executor<S> {
         Ok(Ended::Parked { run, waiting, record })
     }
 
-    /// The lease of a run, or what its state says instead.
-    pub(crate) fn take_lease(&self, run: &RunId) -> Result<Result<Lease, RunState>, RunError> {
+    /// The lease of a run; nothing if it has ended.
+    pub(crate) fn take_lease(&self, run: &RunId) -> Result<Option<Lease>, RunError> {
         match self.store.lease(run, &self.store.holder()?)? {
-            LeaseAnswer::Taken(lease) => Ok(Ok(lease)),
+            LeaseAnswer::Taken(lease) => Ok(Some(lease)),
             LeaseAnswer::Busy { until } => {
                 self.notice(run);
                 Err(RunError::Busy { until })
             }
-            LeaseAnswer::Ended(state) => Ok(Err(state)),
+            LeaseAnswer::Ended(_) => Ok(None),
         }
-    }
-
-    pub(crate) fn shape(&self, plan: &VerifiedPlan) -> Result<Arc<Topology>, RunError> {
-        Topology::of(plan).map(Arc::new).map_err(|e| RunError::Fault(e.to_string()))
     }
 
     pub(crate) fn limits(&self, shape: &Topology, hold_siblings: bool) -> Limits {
@@ -281,7 +282,7 @@ impl Restore {
     /// Nothing has happened yet, in a run without inputs.
     pub(crate) fn empty(shape: &Arc<Topology>) -> Restore {
         Restore {
-            schedule: Schedule::new(Arc::clone(shape), &Limits::default()),
+            schedule: Schedule::new(shape, &Limits::default()),
             values: Values::new(Object::default(), shape.len()),
             errors: std::collections::HashMap::new(),
             rows: std::collections::HashMap::new(),
@@ -290,13 +291,19 @@ impl Restore {
     }
 }
 
-/// Arguments made of literals and inputs alone are held against their tool's schema before the first step.
+pub(crate) fn shape_of(plan: &VerifiedPlan) -> Result<Arc<Topology>, RunError> {
+    Topology::of(plan).map(Arc::new).map_err(|e| RunError::Fault(e.to_string()))
+}
+
+/// Arguments made of literals and inputs are held against their tool's schema before the first step. Those made of
+/// literals alone were, when the plan was verified.
 fn known_arguments(plan: &VerifiedPlan, names: &Names, inputs: &Object) -> Result<(), RunError> {
     let values = Values::new(inputs.clone(), plan.plan().len());
     let mut problems = Vec::new();
     for (ix, node) in plan.plan().nodes() {
         let Some((item, call)) = call_of(plan.plan(), ix) else { continue };
-        if call.args.refs().into_iter().any(|r| r.step().is_some()) {
+        let refs = call.args.refs();
+        if refs.is_empty() || refs.into_iter().any(|r| r.step().is_some()) {
             continue;
         }
         let filled = values.arguments(plan.plan(), names, item, call);

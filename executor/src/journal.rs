@@ -1,5 +1,6 @@
 //! What is written down of a step, and when it happened.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use plangate_approval::{StepState, StepWrite, Time};
@@ -29,11 +30,11 @@ pub(crate) struct Detail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ended: Option<u64>,
     /// Arguments of a read. Those of a call with a row stand in the row.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) arguments: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "shared")]
+    pub(crate) arguments: Option<Arc<Value>>,
     /// Result of a read or a sentence. That of a call with a row stands in the row.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) result: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "shared")]
+    pub(crate) result: Option<Arc<Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
     /// What a check answered.
@@ -42,6 +43,24 @@ pub(crate) struct Detail {
     /// What a join passed on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) list: Option<Vec<Counted>>,
+}
+
+/// Values that the run holds too are written without a copy.
+mod shared {
+    use std::sync::Arc;
+
+    use plangate_graph::Value;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde calls it so")]
+    pub(super) fn serialize<S: Serializer>(value: &Option<Arc<Value>>, s: S) -> Result<S::Ok, S::Error> {
+        value.as_deref().serialize(s)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Arc<Value>>, D::Error> {
+        // What is absent is not read at all, so that a null is a value.
+        Value::deserialize(d).map(|value| Some(Arc::new(value)))
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]

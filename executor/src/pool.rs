@@ -212,7 +212,10 @@ mod tests {
         let barrier = Arc::new(Barrier::new(33));
         for _ in 0..32 {
             let barrier = Arc::clone(&barrier);
-            pool.submit(job(move || drop(barrier.wait()))).unwrap();
+            pool.submit(job(move || {
+                barrier.wait();
+            }))
+            .unwrap();
         }
         barrier.wait();
         assert_eq!(pool.close(Duration::from_secs(60)), 0);
@@ -235,7 +238,7 @@ mod tests {
     fn an_abandoned_call_makes_room_and_is_counted() {
         let pool = quiet(1);
         let (stuck, release) = bounded::<()>(0);
-        pool.submit(job(move || drop(release.recv()))).unwrap();
+        pool.submit(job(move || assert!(release.recv().is_err()))).unwrap();
         let mark = pool.abandon();
         let (send, receive) = bounded(1);
         pool.submit(job(move || send.send(()).unwrap())).unwrap();

@@ -7,10 +7,9 @@ use plangate_approval::{Lease, RunId, RunState, Storage};
 use plangate_graph::problem::Problem;
 use plangate_graph::{Author, Catalog, Digest, Plan, Policy, VerifiedPlan};
 
-use crate::day::day_of;
 use crate::drive::Restore;
 use crate::error::RunError;
-use crate::executor::{Ended, Executor, Present, author_text};
+use crate::executor::{Ended, Executor, Present, author_text, shape_of};
 use crate::gate::Rules;
 use crate::journal::Watch;
 use crate::schedule::{Limits, Topology};
@@ -26,10 +25,7 @@ impl<S: Storage + 'static> Executor<S> {
     /// starts, and the run [needs attention](Ended::Attention). A run that has ended stays as it is.
     pub fn resume(&self, run: &RunId, present: Option<Present>) -> Result<Ended, RunError> {
         let watch = Watch::start(self.store().now());
-        let lease = match self.take_lease(run)? {
-            Ok(lease) => lease,
-            Err(_) => return Ok(Ended::Done(self.record(run)?)),
-        };
+        let Some(lease) = self.take_lease(run)? else { return Ok(Ended::Done(self.record(run)?)) };
         match self.prepared(run, present) {
             Ok(Prepared { plan, rules, names, shape, limits, restore }) => {
                 self.drive(plan, rules, names, shape, &limits, watch, lease, restore)
@@ -47,7 +43,7 @@ impl<S: Storage + 'static> Executor<S> {
         let plan = self.verified(&stored, present.as_ref())?;
         self.writer_for(&plan)?;
         let names = names(plan.plan());
-        let shape = self.shape(&plan)?;
+        let shape = shape_of(&plan)?;
         let limits = self.limits(&shape, stored.run.hold_siblings);
         let picture = stored.picture(&shape, &names)?;
         let restore = picture.restore(plan.plan(), &shape, &names, stored.inputs, &limits);
@@ -75,8 +71,8 @@ impl<S: Storage + 'static> Executor<S> {
             .map_err(|e| broken("catalog", e.to_string()))?;
         let policy = Policy::from_toml(&document(&run.policy, "policy")?)
             .map_err(|e| broken("policy", e.to_string()))?;
-        // A rule that has ended since is no longer in force.
-        let policy = match day_of(self.store().now()) {
+        // The day is no part of a stored policy: rules that have ended since no longer loosen.
+        let policy = match Date::of_unix_ms(self.store().now().0) {
             Some(today) => policy.on(today),
             None => policy,
         };

@@ -37,11 +37,8 @@ pub(crate) struct Picture {
 impl Stored {
     pub(crate) fn read<S: Storage>(store: &S, run: &RunId) -> Result<Stored, RunError> {
         let run = store.run(run)?;
-        let inputs = match Value::parse_bytes(&run.inputs) {
-            Ok(Value::Object(inputs)) => inputs,
-            Ok(_) | Err(_) => {
-                return Err(RunError::Fault(format!("the stored inputs of run {} are no object", run.id)));
-            }
+        let Ok(Value::Object(inputs)) = Value::parse_bytes(&run.inputs) else {
+            return Err(RunError::Fault(format!("the stored inputs of run {} are no object", run.id)));
         };
         let steps = store.steps(&run.id)?;
         let rows = store.rows(Some(&run.id))?;
@@ -154,11 +151,6 @@ impl Picture {
         at_gate.or_else(|| self.last.get(&ix).map(|row| (row, true)))
     }
 
-    /// The schedule as it stands.
-    pub(crate) fn schedule(&self, shape: &Arc<Topology>, limits: &Limits) -> Schedule {
-        Schedule::resumed(Arc::clone(shape), limits, |ix| self.standings[ix])
-    }
-
     /// Everything a drive goes on from.
     pub(crate) fn restore(
         &self,
@@ -168,7 +160,6 @@ impl Picture {
         inputs: Object,
         limits: &Limits,
     ) -> Restore {
-        let schedule = self.schedule(shape, limits);
         let mut values = Values::new(inputs, shape.len());
         let mut errors = HashMap::new();
         let mut claims = HashMap::new();
@@ -176,7 +167,7 @@ impl Picture {
             let detail = self.details[ix].as_ref();
             errors.extend(detail.and_then(|d| d.error.clone()).map(|error| (ix, error)));
             if let Some(value) = detail.and_then(|d| d.result.clone()) {
-                values.set(ix, Arc::new(value));
+                values.set(ix, value);
             }
             if let NodeKind::Call { .. } = plan.node(ix).kind
                 && let Some((row, _)) = self.row_of(shape, ix)
@@ -194,6 +185,11 @@ impl Picture {
                 values.freeze(ix, list);
             }
         }
-        Restore { schedule, values, errors, rows: self.last.clone(), claims }
+        Restore { schedule: self.schedule(shape, limits), values, errors, rows: self.last.clone(), claims }
+    }
+
+    /// A schedule that stands where the run stands.
+    pub(crate) fn schedule(&self, shape: &Arc<Topology>, limits: &Limits) -> Schedule {
+        Schedule::resumed(shape, limits, |ix| self.standings[ix])
     }
 }

@@ -18,6 +18,7 @@ mod handle;
 mod host;
 mod plan;
 mod run;
+mod stack;
 mod status;
 mod store;
 mod tools;

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use plangate_compiler::{Options, compile};
 use plangate_graph::card::{Card, mermaid};
-use plangate_graph::{Author, Plan, VerifiedPlan};
+use plangate_graph::{Author, Catalog, Plan, Policy, VerifiedPlan};
 
 use crate::caller::plangate_buf;
 use crate::document;
 use crate::failure::Failure;
 use crate::guard::{boundary, quietly};
 use crate::handle::{self, Handle, Table};
+use crate::stack::own_stack;
 use crate::status::{PLANGATE_E_PANIC, PLANGATE_OK, plangate_status};
 
 /// A plan, held against its catalog and policy. Immutable; any number of threads may use it at once.
@@ -51,17 +52,13 @@ pub unsafe extern "C" fn plangate_compile(
         boundary(diagnostics, |caller| {
             let out = caller.out("out", out)?;
             let recipe = caller.document("recipe", recipe, recipe_len)?;
-            let catalog = document::catalog(caller.document("catalog_json", catalog_json, catalog_len)?)?;
-            let policy =
-                document::policy(caller.document("policy_toml", policy_toml, policy_len)?, &catalog)?;
-            let compiled = compile(recipe, &Options::new(&catalog, &policy));
-            let Some(plan) = compiled.plan else {
-                return Err(Failure::diagnostics(recipe, compiled.diagnostics));
-            };
-            if !compiled.diagnostics.is_empty() {
-                caller.fill(diagnostics, Failure::diagnostics(recipe, compiled.diagnostics).to_json());
+            let catalog = caller.document("catalog_json", catalog_json, catalog_len)?;
+            let policy = caller.document("policy_toml", policy_toml, policy_len)?;
+            let (plan, said) = own_stack(|| compiled(recipe, catalog, policy))?;
+            if let Some(said) = said {
+                caller.fill(diagnostics, said);
             }
-            out.set(verified(plan, &catalog, &policy)?);
+            out.set(handle::keep(Arc::new(plan)));
             Ok(PLANGATE_OK)
         })
     }
@@ -85,25 +82,39 @@ pub unsafe extern "C" fn plangate_plan_load(
         boundary(diagnostics, |caller| {
             let out = caller.out("out", out)?;
             let actions = caller.document("actions_json", actions_json, len)?;
-            let catalog = document::catalog(caller.document("catalog_json", catalog_json, catalog_len)?)?;
-            let policy =
-                document::policy(caller.document("policy_toml", policy_toml, policy_len)?, &catalog)?;
-            let plan =
-                Plan::from_json(actions).map_err(|e| Failure::refused("the plan cannot be read", &e))?;
-            out.set(verified(plan, &catalog, &policy)?);
+            let catalog = caller.document("catalog_json", catalog_json, catalog_len)?;
+            let policy = caller.document("policy_toml", policy_toml, policy_len)?;
+            let plan = own_stack(|| loaded(actions, catalog, policy))?;
+            out.set(handle::keep(Arc::new(plan)));
             Ok(PLANGATE_OK)
         })
     }
 }
 
-fn verified(
-    plan: Plan,
-    catalog: &plangate_graph::Catalog,
-    policy: &plangate_graph::Policy,
-) -> Result<*mut plangate_plan, Failure> {
+/// The plan, and what there is to say about it all the same.
+fn compiled(recipe: &str, catalog: &str, policy: &str) -> Result<(VerifiedPlan, Option<String>), Failure> {
+    let catalog = document::catalog(catalog)?;
+    let policy = document::policy(policy, &catalog)?;
+    let compiled = compile(recipe, &Options::new(&catalog, &policy));
+    let Some(plan) = compiled.plan else {
+        return Err(Failure::diagnostics(recipe, compiled.diagnostics));
+    };
+    let plan = verified(plan, &catalog, &policy)?;
+    let said = (!compiled.diagnostics.is_empty())
+        .then(|| Failure::diagnostics(recipe, compiled.diagnostics).to_json());
+    Ok((plan, said))
+}
+
+fn loaded(actions: &str, catalog: &str, policy: &str) -> Result<VerifiedPlan, Failure> {
+    let catalog = document::catalog(catalog)?;
+    let policy = document::policy(policy, &catalog)?;
+    let plan = Plan::from_json(actions).map_err(|e| Failure::refused("the plan cannot be read", &e))?;
+    verified(plan, &catalog, &policy)
+}
+
+fn verified(plan: Plan, catalog: &Catalog, policy: &Policy) -> Result<VerifiedPlan, Failure> {
     let plan = plan.verify(catalog, policy, Author::Model);
-    let plan = plan.map_err(|problems| Failure::problems("the plan is refused", problems))?;
-    Ok(handle::keep(Arc::new(plan)))
+    plan.map_err(|problems| Failure::problems("the plan is refused", problems))
 }
 
 /// The plan as actions.json.

@@ -104,6 +104,11 @@ fn handles_are_freed_in_any_order_by_anybody() {
 }
 
 #[test]
+fn called_from_a_stack_on_the_heap() {
+    run(&mut Command::new(Bench::new().test("stack", newest())));
+}
+
+#[test]
 fn answers_at_once_later_twice_too_late_and_never() {
     run(&mut Command::new(Bench::new().test("answers", newest())));
 }

@@ -2,7 +2,7 @@
 //!
 //! No I/O, no threads, no clock: functions of values.
 //!
-//! An [`Outline`](outline::Outline) is what an author typed. [`lower`](lower::lower) makes a [`Plan`] of it against a
+//! An [`Outline`] is what an author typed. [`lower`](lower::lower) makes a [`Plan`] of it against a
 //! [`Catalog`] and a [`Policy`]; [`Plan::to_json`] writes `actions.json`, [`Plan::from_json`] reads it, and
 //! [`Plan::verify`] believes nothing in it: it lowers the outline again and compares.
 

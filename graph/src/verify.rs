@@ -97,23 +97,26 @@ impl Plan {
         })
     }
 
-    /// What the plan itself claims of its calls.
+    /// What the plan itself claims of its calls; of two nodes for one item, the stronger.
     fn floor(&self) -> Floor {
-        let gated: HashSet<NodeIx> = self
-            .nodes()
-            .filter_map(|(_, node)| match node.kind {
-                NodeKind::Gate { call, .. } => Some(call),
-                _ => None,
-            })
-            .collect();
-        self.nodes()
-            .filter_map(|(ix, node)| match &node.kind {
-                NodeKind::Call { judged, .. } => {
-                    Some((node.id.clone(), (judged.effect, judged.asked || gated.contains(&ix))))
-                }
-                _ => None,
-            })
-            .collect()
+        let mut gated = vec![false; self.len()];
+        for (_, node) in self.nodes() {
+            if let NodeKind::Gate { call, .. } = node.kind
+                && let Some(slot) = gated.get_mut(call.0 as usize)
+            {
+                *slot = true;
+            }
+        }
+        let mut floor = vec![(Effect::Read, false); self.outline.items.len()];
+        for ((_, node), gated) in self.nodes().zip(gated) {
+            if let NodeKind::Call { item, judged } = &node.kind
+                && let Some((least, asked)) = floor.get_mut(*item)
+            {
+                *least = judged.effect.max(*least);
+                *asked |= judged.asked || gated;
+            }
+        }
+        floor
     }
 
     fn changed_definitions(&self, catalog: &Catalog) -> Vec<Problem> {

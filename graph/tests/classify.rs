@@ -391,6 +391,11 @@ fn hints_raise_and_clear_only_where_trusted() {
     assert_eq!((of(&raised).effect, of(&raised).contradiction), (Write, true));
     let destroys = tool("create_thing", "", "{}", r#"{"readOnlyHint":false,"destructiveHint":true}"#);
     assert_eq!((of(&destroys).effect, of(&destroys).contradiction), (Destructive, false));
+    // What is not known is not made harmless by what its server says.
+    let mild =
+        tool("frobnicate", "Creates a widget", "{}", r#"{"readOnlyHint":false,"destructiveHint":false}"#);
+    assert_eq!((of(&mild).effect, of(&mild).silence), (Unknown, None));
+    assert_eq!(codes(&of(&mild)), ["default", "description-verb-create", "hint-not-read-only"]);
     let odd = tool("get_thing", "", "{}", r#"{"readOnlyHint":"yes","destructiveHint":1,"title":7}"#);
     assert_eq!(of(&odd).effect, Read);
 }

@@ -1,5 +1,5 @@
 //! Policies: read, written, held against catalogs, and what they decide.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use plangate_graph::catalog::{Catalog, Definition};
 use plangate_graph::effect::{Classification, Effect, classify};

@@ -67,7 +67,7 @@ fn final_arguments() {
         [""; 0]
     );
     assert_eq!(
-        says(POST, r##"{"channel":"a","text":5,"mode":"html","count":0,"to":[]}"##),
+        says(POST, r#"{"channel":"a","text":5,"mode":"html","count":0,"to":[]}"#),
         [
             "`channel` is \"a\", and must match the pattern ^#",
             "`count` is 0, and must be at least 1",

@@ -6,7 +6,8 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::print_stdout,
-    reason = "tests; the table is the point"
+    clippy::disallowed_methods,
+    reason = "tests: the data is a file, the table is the point"
 )]
 
 use std::collections::BTreeMap;

@@ -1,4 +1,6 @@
-//! Where the workspace lies, for tests that look at it as a whole.
+//! Where the workspace lies, for tests that look at it as a whole, and plans of others for tests to compile.
+
+pub mod corpora;
 
 use std::path::{Path, PathBuf};
 

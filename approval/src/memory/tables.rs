@@ -119,7 +119,8 @@ impl Tables for Locked<'_> {
     }
 
     fn add_run(&mut self, run: &NewRun, head: &RunHead) -> Result<(), StoreError> {
-        for bytes in [&run.plan, &run.catalog, &run.policy] {
+        self.kept.documents.insert(head.plan, run.plan.clone());
+        for bytes in [&run.catalog, &run.policy] {
             self.kept.documents.insert(Digest::of(bytes), bytes.clone());
         }
         let at = self.kept.runs.len();

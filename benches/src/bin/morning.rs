@@ -27,7 +27,8 @@ fn main() -> Fallible<()> {
     let store = Arc::new(SqliteStore::open(store)?);
     let tools = Arc::new(FirstCall { catalog, said: AtomicBool::new(false) });
     let executor = Executor::new(store, tools, Some(Arc::new(Host::new())), Options::default());
-    let requester = Person { issuer: "bench".into(), subject: "ann".into(), roles: Vec::new(), verified: true };
+    let requester =
+        Person { issuer: "bench".into(), subject: "ann".into(), roles: Vec::new(), verified: true };
     let start = Start { inputs: Value::Null, requester, title: "morning".into() };
     let Ended::Parked { .. } = executor.run(&plan, start)? else { return Err("it did not park".into()) };
     let status = std::fs::read_to_string("/proc/self/status")?;

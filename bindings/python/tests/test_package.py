@@ -221,19 +221,22 @@ def test_from_threads_at_once(store):
     assert run.done and len({run[step] for step in "abcd"}) == 4
 
 
-def fastest(times, run):
+def fastest(run, enough=0.18):
+    """Seconds of the fastest round, on a machine that has other things to do too. One after the other it is never under 0.4."""
     best = 9.0
-    for _ in range(times):
+    for _ in range(25):
         start = time.monotonic()
         run()
         best = min(best, time.monotonic() - start)
+        if best < enough:
+            break
     return best
 
 
 def test_four_slow_tools_on_threads(store):
     made = plan(FOUR)
     tools = {"bank.list_accounts": lambda of: time.sleep(0.1)}
-    assert fastest(4, lambda: store.run(made, tools=tools)) < 0.18
+    assert fastest(lambda: store.run(made, tools=tools)) < 0.18
 
 
 def test_four_slow_coroutines(store):
@@ -246,7 +249,7 @@ def test_four_slow_coroutines(store):
     async def run():
         assert (await store.run_async(made, tools={"bank.list_accounts": tool})).done
 
-    assert fastest(4, lambda: asyncio.run(run())) < 0.18
+    assert fastest(lambda: asyncio.run(run())) < 0.18
 
 
 def test_the_loop_goes_on_while_tools_block(store):

@@ -164,18 +164,27 @@ fn refusal(error: &StoreError, store: &SqliteStore, seen: &Row, project: &Projec
                 Some(outcome) => fault.detail(format!("{}{}", outcome_words(outcome), at(row.ended_at))),
                 None => fault,
             };
-            let resumes = row.state == RowState::Approved && store.run(&row.run).is_ok_and(|run| !run.driven);
-            fault.help(if resumes {
-                let resume = project.typed(&format!("resume {}", short(&row.run.0)));
-                format!("nothing more was run; the run goes on with: {resume}")
-            } else {
-                "nothing more was run".to_owned()
-            })
+            fault.help(next_step(&row, store, project))
         }
         StoreError::Expired { at: when } => {
             let message = format!("it expired{}; nothing was run", at(Some(*when)));
             Fault::new(Exit::TooLate, "expired", message).help("run the recipe again to be asked again")
         }
         _ => fault,
+    }
+}
+
+/// What can be done about an approval that somebody else has decided.
+fn next_step(row: &Row, store: &SqliteStore, project: &Project) -> String {
+    match row.state {
+        RowState::Uncertain => {
+            let settle = project.typed(&format!("settle {} --happened", short(&row.id.0)));
+            format!("nothing more was run; say what happened: {settle} (or --did-not)")
+        }
+        RowState::Approved if store.run(&row.run).is_ok_and(|run| !run.driven) => {
+            let resume = project.typed(&format!("resume {}", short(&row.run.0)));
+            format!("nothing more was run; the run goes on with: {resume}")
+        }
+        _ => "nothing more was run".to_owned(),
     }
 }

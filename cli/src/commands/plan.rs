@@ -26,7 +26,8 @@ pub(crate) fn plan(args: &PlanArgs, context: &Context) -> Result<Exit, Fault> {
         also: None,
         author: args.source.author.into(),
     };
-    let prepared = prepare(&document, against, output).map_err(|s| s.into_fault(&document, output))?;
+    let prepared =
+        prepare(&document, against, output).map_err(|s| s.into_fault(&document, against, output))?;
     let plan = &prepared.plan;
     let values = inputs::read(&args.inputs, &plan.plan().outline().inputs)?;
     if let Some(path) = &args.out {

@@ -20,19 +20,24 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<Exit, Fault> {
     let output = &context.output;
     let document = Document::read(&args.source.file)?;
     let project = context.project_of(&document)?;
-    first_look(&document, &project).map_err(|s| s.into_fault(&document, output))?;
-    // Before any server starts: what is wrong with a store must not be found out between two calls.
-    let store = store::open_or_make(&project)?;
     let against = Against {
         project: &project,
         catalog: None,
         also: engine::writer_server(&project),
         author: args.source.author.into(),
     };
-    let prepared = prepare(&document, against, output).map_err(|s| s.into_fault(&document, output))?;
+    first_look(&document, &project).map_err(|s| s.into_fault(&document, against, output))?;
+    // Before any server starts: what is wrong with a store must not be found out between two calls.
+    let found = store::open_or_look(&project)?;
+    let prepared =
+        prepare(&document, against, output).map_err(|s| s.into_fault(&document, against, output))?;
     let plan = &prepared.plan;
     let values = inputs::read(&args.inputs, &plan.plan().outline().inputs)?;
     inputs::all_there(&values, &plan.plan().outline().inputs)?;
+    let store = match found {
+        Some(store) => store,
+        None => store::open_or_make(&project)?,
+    };
     let card = Card::of(plan, Some(&values));
     if output.is_json() {
         beside_the_card(&prepared, &document, context);

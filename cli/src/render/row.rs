@@ -53,7 +53,7 @@ pub(crate) fn whole(row: &Row, now: Time, arguments: Arguments, paint: Paint) ->
         label("server", &visible(origin));
     }
     label("digest", &row.digest.to_string());
-    if let Some(before) = row.edited_from {
+    if let Some(before) = row.edited_from() {
         label("edited", &format!("was {before} when it was asked"));
     }
     out.push_str(&story(row, now, paint));

@@ -16,13 +16,10 @@ const WIDEST: usize = 36;
 /// The widest effect: `destructive`.
 const EFFECT: usize = 11;
 
-/// All evidence about a tool: of its effect first, then of the policy where that has something of its own to say.
+/// All evidence about a tool: of its effect first, then the rule of the policy where one decides whether it is asked.
 pub(crate) fn evidence<'a>(tool: &'a Tool<'_>) -> impl Iterator<Item = &'a Evidence> {
-    let why = Some(tool.why()).filter(|why| {
-        tool.classification.effect.changes()
-            && !tool.classification.evidence.iter().any(|e| e.code == why.code)
-    });
-    tool.classification.evidence.iter().chain(why)
+    let rule = Some(tool.why()).filter(|why| why.code.starts_with("policy-"));
+    tool.classification.evidence.iter().chain(rule)
 }
 
 /// A table for each server; then the tools that cannot be called.
@@ -84,10 +81,10 @@ fn line(tool: &Tool<'_>, width: usize, paint: Paint) -> String {
     out
 }
 
-/// The evidence that speaks for the verdict; the first of it, and one more.
+/// What speaks for the verdict first of all.
 fn deciding<'a>(tool: &'a Tool<'_>) -> impl Iterator<Item = &'a Evidence> {
     let effect = tool.classification.effect;
-    tool.classification.evidence.iter().filter(move |e| e.effect == effect).take(2)
+    tool.classification.evidence.iter().filter(move |e| e.effect == effect).take(1)
 }
 
 /// What contradicts the verdict, in words.
@@ -159,7 +156,7 @@ pub(crate) fn why(tool: &Tool<'_>, paint: Paint) -> String {
     };
     out.put(format_args!("\n{}, {asked}\n\n", paint.strong(&effect.to_string())));
     let width = tool.classification.evidence.iter().map(|e| e.code.len()).max().unwrap_or(0);
-    for e in &tool.classification.evidence {
+    for e in tool.classification.evidence.iter() {
         let side = if e.effect.changes() == effect.changes() { " " } else { "≠" };
         let (code, effect) = (&e.code, e.effect.to_string());
         out.put(format_args!("{side} {code:width$}  {effect:EFFECT$}  {}\n", visible(&e.says)));

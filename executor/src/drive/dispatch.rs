@@ -22,8 +22,8 @@ use crate::values::{call_of, instruction};
 /// A step that may start.
 #[derive(Clone)]
 pub(super) enum Start {
-    /// A read with its canonical arguments.
-    Read { ix: NodeIx, args: Arc<Vec<u8>> },
+    /// A read with its arguments, also as canonical bytes.
+    Read { ix: NodeIx, arguments: Arc<Value>, args: Arc<Vec<u8>> },
     /// A sentence with its inputs.
     Write { ix: NodeIx, instruction: Arc<str>, inputs: Arc<Vec<SentenceInput>> },
     /// A call with its claim.
@@ -57,9 +57,9 @@ impl Start {
 
     /// Arguments that are kept with the step; those of a call are kept with its row, and what a sentence read is kept
     /// where it came from.
-    pub(super) fn arguments(&self) -> Option<Value> {
+    pub(super) fn arguments(&self) -> Option<Arc<Value>> {
         match self {
-            Start::Read { args, .. } => Value::parse_bytes(args).ok(),
+            Start::Read { arguments, .. } => Some(Arc::clone(arguments)),
             Start::Write { .. } | Start::Call { .. } => None,
         }
     }
@@ -74,7 +74,7 @@ impl<S: Storage + 'static> Drive<S> {
             let why = format!(
                 "{most} calls of this run have not returned since their deadline; no more are started"
             );
-            return self.fail(core, ix, now, None, why);
+            return self.fail(core, ix, now, why);
         }
         let prepared = match self.ctx.shape.kind(ix) {
             Kind::Read { .. } => self.read(core, ix),
@@ -85,14 +85,14 @@ impl<S: Storage + 'static> Drive<S> {
             Ok(Some(start)) => core.starts.push(start),
             // It is put to a person first.
             Ok(None) => core.to_ask.push_back(ix),
-            Err(why) => self.fail(core, ix, now, None, why),
+            Err(why) => self.fail(core, ix, now, why),
         }
     }
 
     fn read(&self, core: &Core, ix: NodeIx) -> Result<Option<Start>, String> {
         let (item, call) = self.call_of(ix)?;
         let args = self.arguments(core, ix, item, call)?;
-        Ok(Some(Start::Read { ix, args: Arc::new(args.canonical()) }))
+        Ok(Some(Start::Read { ix, args: Arc::new(args.canonical()), arguments: Arc::new(args) }))
     }
 
     fn sentence(&self, core: &Core, ix: NodeIx) -> Result<Option<Start>, String> {

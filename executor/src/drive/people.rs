@@ -11,6 +11,7 @@ use plangate_graph::plan::NodeKind;
 use super::Drive;
 use super::core::{Core, expiry};
 use super::dispatch::millis;
+use crate::error::RunError;
 use crate::gate::{Verdict, ask_of_call, ask_of_question};
 use crate::schedule::{Event, How, Kind};
 use crate::values::Names;
@@ -46,24 +47,21 @@ impl<S: Storage + 'static> Drive<S> {
             Err(fault) => return core.stop(fault),
         }
         match self.ctx.approvals.ask(&self.lease(), &put, &steps) {
-            Ok(row) => {
-                // A row that was there already keeps its steps; what was to be written with it is written now.
-                self.asked(core, ix, row);
-            }
+            Ok(row) => self.asked(core, ix, &row),
             Err(StoreError::Cancelled) => self.look_again(core),
             Err(error @ (StoreError::Changed { .. } | StoreError::NotAllowed(_) | StoreError::NotNow(_))) => {
                 self.unaskable(core, ix, format!("it cannot be asked: {error}"));
             }
-            Err(error) => self.store_failed(core, error),
+            Err(error) => core.store_failed(error),
         }
     }
 
-    fn asked(&self, core: &mut Core, ix: NodeIx, row: Row) {
+    fn asked(&self, core: &mut Core, ix: NodeIx, row: &Row) {
         self.happened(core, ix, Event::Asked(ix));
         core.keep_row(ix, row.clone());
         // Put before a crash, it may be decided by now.
         if row.state != RowState::Pending {
-            self.decided(core, ix, &row);
+            self.decided(core, ix, row);
         }
     }
 
@@ -131,7 +129,7 @@ impl<S: Storage + 'static> Drive<S> {
                 self.not_put(core, ix, at, why);
             }
             Kind::Ask => self.not_put(core, ix, at, why),
-            _ => self.fail(core, ix, at, None, why),
+            _ => self.fail(core, ix, at, why),
         }
     }
 
@@ -149,7 +147,7 @@ impl<S: Storage + 'static> Drive<S> {
                 self.renewed(core, lease);
                 core.news = true;
             }
-            Err(error) => self.store_failed(core, error),
+            Err(error) => core.store_failed(error),
         }
     }
 
@@ -160,7 +158,7 @@ impl<S: Storage + 'static> Drive<S> {
         }
         let rows = match self.ctx.store.rows(Some(&self.ctx.run)) {
             Ok(rows) => rows,
-            Err(error) => return self.store_failed(core, error),
+            Err(error) => return core.store_failed(error),
         };
         for (ix, row) in last_rows(&self.ctx.names, rows) {
             self.decided(core, ix, &row);
@@ -175,7 +173,9 @@ impl<S: Storage + 'static> Drive<S> {
         let asks = std::mem::take(&mut core.to_ask).into_iter();
         let threadless: Vec<NodeIx> =
             starts.chain(asks).filter(|ix| core.schedule.state(*ix) == StepState::Running).collect();
-        self.happened_to_run(core, Event::Cancel);
+        if let Err(illegal) = core.schedule.on(Event::Cancel) {
+            return core.stop(RunError::Fault(illegal.to_string()));
+        }
         for ix in threadless {
             self.ended_unrun(core, ix, StepState::Cancelled);
             self.happened(core, ix, Event::Ended(ix, How::Cancelled));
@@ -205,7 +205,7 @@ impl<S: Storage + 'static> Drive<S> {
         );
         let claimed = core.claims.get(&call).is_some_and(|id| *id == row.id);
         if core.schedule.state(call) == StepState::Uncertain && settled && claimed {
-            self.outcome(core, call, 0, row);
+            self.outcome(core, call, row);
         }
     }
 
@@ -223,9 +223,9 @@ impl<S: Storage + 'static> Drive<S> {
             StoreError::Expired { .. } => How::Expired,
             StoreError::NotNow(RowState::Rejected) => How::Rejected,
             StoreError::Changed { .. } | StoreError::NotAllowed(_) | StoreError::NotNow(_) => {
-                return self.fail(core, ix, at, None, format!("not sent: the claim was refused: {error}"));
+                return self.fail(core, ix, at, format!("not sent: the claim was refused: {error}"));
             }
-            _ => return self.store_failed(core, error),
+            _ => return core.store_failed(error),
         };
         let detail = crate::journal::Detail { error: Some(error.to_string()), ..self.detail(core, ix, at) };
         core.errors.insert(ix, error.to_string());

@@ -137,7 +137,7 @@ impl<S: Storage + 'static> Drive<S> {
         let renew = i64::try_from(RENEW.as_millis()).unwrap_or(i64::MAX);
         match error {
             StoreError::Unusable { .. } if left > renew => {}
-            error => self.store_failed(core, error),
+            error => core.store_failed(error),
         }
     }
 

@@ -66,7 +66,7 @@ impl<S: Storage + 'static> Drive<S> {
     /// Makes one attempt and reports it.
     pub(super) fn work(&self, task: &Task) {
         match &task.start {
-            Start::Read { ix, args } => {
+            Start::Read { ix, args, .. } => {
                 let result = self.make_read(*ix, args, &task.cancel);
                 self.returned_from(*ix, task, result);
             }
@@ -223,7 +223,7 @@ impl<S: Storage + 'static> Drive<S> {
             error => Err(error),
         });
         self.inbox.push(match stored {
-            Ok(row) => Report::Outcome { ix, attempt, at, row: Box::new(row) },
+            Ok(row) => Report::Outcome { ix, attempt, row: Box::new(row) },
             Err(error) => Report::Unstored { ix, attempt, error },
         });
     }

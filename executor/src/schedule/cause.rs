@@ -4,7 +4,8 @@ use plangate_approval::StepState;
 use plangate_graph::NodeIx;
 
 use super::ended::{Verdict, verdict};
-use super::topology::{Table, Topology};
+use super::table::Table;
+use super::topology::Topology;
 
 /// How a node stands, as those see it that wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

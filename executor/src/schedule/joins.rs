@@ -6,7 +6,8 @@ use std::sync::Arc;
 use plangate_approval::StepState;
 use plangate_graph::NodeIx;
 
-use super::topology::{Kind, Table, Topology};
+use super::table::Table;
+use super::topology::{Kind, Topology};
 use super::{Act, Schedule};
 
 /// The `need` joins of a run, and what is remembered of the branches that work.

@@ -6,7 +6,8 @@ use std::collections::BinaryHeap;
 use plangate_graph::NodeIx;
 
 use super::Limits;
-use super::topology::{Kind, Table, Topology};
+use super::table::Table;
+use super::topology::{Kind, Topology};
 
 /// Longest path to the end first, ties in typed order.
 type Turn = (u64, Reverse<NodeIx>);

@@ -9,7 +9,8 @@ use plangate_graph::NodeIx;
 use super::cause::Standing;
 use super::joins::Joins;
 use super::ready::Ready;
-use super::topology::{Table, Topology};
+use super::table::Table;
+use super::topology::Topology;
 use super::{Limits, Node, Schedule, Tally};
 
 /// What is known of a node when a run goes on: an ended state, or `Pending` or `Uncertain`. A node that was under way
@@ -20,12 +21,12 @@ impl Schedule {
     /// A run that goes on. Ended nodes keep what they are and start nothing twice; pending and uncertain ones wait; all
     /// others are decided anew from these.
     pub fn resumed(
-        shape: Arc<Topology>,
+        shape: &Arc<Topology>,
         limits: &Limits,
         restored: impl Fn(NodeIx) -> Option<Restored>,
     ) -> Schedule {
         let ranks = shape.ranks(|ix| shape.unit_cost(ix));
-        Schedule::ranked(&shape, limits, ranks, restored)
+        Schedule::ranked(shape, limits, ranks, restored)
     }
 
     pub(crate) fn ranked(

@@ -66,6 +66,20 @@ fn the_morning_recipe_parks_at_its_post_and_posts_what_was_approved() {
 }
 
 #[test]
+fn nothing_is_a_value_like_any_other() {
+    let stage = Stage::new().answers("gmail.list", "null").answers("slack.create_channel", "null");
+    let recipe = "together:\n  mail: gmail.list {}\n  made: slack.create_channel {}\nthen:\n  b: fs.read_file \
+                  {\"m\":\"{mail}\",\"c\":\"{made}\"}\n";
+    let parked = stage.run(recipe);
+    stage.approve(&only(&parked));
+    let ended = stage.resume(&parked);
+    assert_eq!(step(&ended, "b").arguments, Some(json(r#"{"c":null,"m":null}"#)));
+    assert_eq!(step(&ended, "mail").result, Some(json("null")));
+    let text = ended.record().to_json().unwrap();
+    assert_eq!(&serde_json::from_str::<plangate_executor::Record>(&text).unwrap(), ended.record());
+}
+
+#[test]
 fn thirty_two_reads_wait_on_one_barrier() {
     let barrier = Arc::new(Barrier::new(32));
     let stage = Stage::new().on("fs.read_file", move |_, _| {

@@ -33,11 +33,15 @@ fn a_cap_holds_for_its_server_alone() {
     let (other, all) = (Arc::clone(&free), four);
     let mut stage = Stage::new()
         .on("gmail.list", move |_, _| {
-            inside.visit(|| drop(meet.wait()));
+            inside.visit(|| {
+                meet.wait();
+            });
             Answer::Ok(json("1"))
         })
         .on("cal.list", move |_, _| {
-            other.visit(|| drop(all.wait()));
+            other.visit(|| {
+                all.wait();
+            });
             Answer::Ok(json("1"))
         });
     stage.options.caps.insert("gmail".to_owned(), 2);

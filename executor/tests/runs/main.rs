@@ -5,10 +5,12 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::enum_glob_use,
+    clippy::disallowed_methods,
+    clippy::format_push_string,
     clippy::return_self_not_must_use,
     missing_docs,
     unreachable_pub,
-    reason = "tests"
+    reason = "tests, which also play other processes"
 )]
 
 mod stage;

@@ -90,7 +90,7 @@ fn a_post_that_timed_out_is_asked_about_and_may_be_asked_again() {
         Answer::Unknown("stopped")
     });
     stage.options.grace = std::time::Duration::from_millis(10);
-    let parked = stage.run("then:\n  a: slack.post {}\n    timeout: 10ms\n  b: jira.create {}\n");
+    let parked = stage.run("then:\n  a: slack.post {}\n    timeout: 2s\n  b: jira.create {}\n");
     stage.approve(&only(&parked));
     let parked = stage.resume(&parked);
     let row = only(&parked);

@@ -58,9 +58,6 @@ impl Chart {
     pub fn data(self, from: &str, to: &str) -> Chart {
         self.wire(from, to, Asks::Done, Reason::Data)
     }
-    pub fn after(self, from: &str, to: &str) -> Chart {
-        self.wire(from, to, Asks::Done, Reason::Said)
-    }
     pub fn effect(self, from: &str, to: &str) -> Chart {
         self.wire(from, to, Asks::DoneOrSkipped, Reason::Effect)
     }
@@ -84,7 +81,7 @@ impl Chart {
         self.begin_with(&Limits::default())
     }
     pub fn begin_with(self, limits: &Limits) -> Bench {
-        let schedule = Schedule::new(self.shape(), limits);
+        let schedule = Schedule::new(&self.shape(), limits);
         let mut bench =
             Bench { names: self.names, schedule, todo: Vec::new(), told: HashMap::new(), late: Vec::new() };
         bench.step();
@@ -171,7 +168,7 @@ impl Bench {
     /// Goes on from what would be stored: ended nodes, and what waits for people.
     pub fn resumed(&self) -> Schedule {
         let old = &self.schedule;
-        Schedule::resumed(Arc::clone(old.shape()), &Limits::default(), |ix| {
+        Schedule::resumed(old.shape(), &Limits::default(), |ix| {
             let standing: Standing = old.standing(ix);
             let kept =
                 standing.state.ended() || matches!(standing.state, StepState::Pending | StepState::Uncertain);

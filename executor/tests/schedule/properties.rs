@@ -158,7 +158,7 @@ fn play(mut tape: Tape) -> Result<(), TestCaseError> {
         caps: if tape.pick(2) == 0 { vec![(0, 1)] } else { Vec::new() },
         hold_siblings: false,
     };
-    let mut schedule = Schedule::new(Arc::clone(&shape), &limits);
+    let mut schedule = Schedule::new(&shape, &limits);
     let mut model = Model::new(&kinds, &wires);
     let mut told: BTreeMap<NodeIx, usize> = BTreeMap::new();
     let mut again: BTreeMap<NodeIx, usize> = BTreeMap::new();
@@ -231,7 +231,7 @@ fn events_of(schedule: &Schedule, kinds: &[Kind]) -> Vec<Event> {
 
 /// A run that goes on from what is stored at this moment stands where this one stands.
 fn held_against_a_fresh_one(schedule: &Schedule, shape: &Arc<Topology>) -> Result<(), TestCaseError> {
-    let mut fresh = Schedule::resumed(Arc::clone(shape), &Limits::default(), |at| {
+    let mut fresh = Schedule::resumed(shape, &Limits::default(), |at| {
         let standing = schedule.standing(at);
         let kept = standing.state.ended() || matches!(standing.state, Pending | Uncertain);
         kept.then_some(standing)
@@ -257,7 +257,7 @@ fn any_order(mut tape: Tape, orders: [Vec<u8>; 2]) -> Result<(), TestCaseError> 
     let mut ends = Vec::new();
     for (order, workers) in orders.into_iter().zip([None, Some(1)]) {
         let mut order = Tape(order, 0);
-        let mut schedule = Schedule::new(Arc::clone(&shape), &Limits { workers, ..Limits::default() });
+        let mut schedule = Schedule::new(&shape, &Limits { workers, ..Limits::default() });
         loop {
             schedule.advance();
             let startable: Vec<_> = shape

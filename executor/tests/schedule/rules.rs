@@ -377,7 +377,7 @@ fn caps_hold_per_server_and_per_run() {
         std::sync::Arc::new(Topology::new(kinds, &[]).unwrap())
     };
     let started = |limits: &Limits| {
-        let mut schedule = plangate_executor::schedule::Schedule::new(fan(), limits);
+        let mut schedule = plangate_executor::schedule::Schedule::new(&fan(), limits);
         schedule.advance().len()
     };
     assert_eq!(started(&Limits::default()), 10);

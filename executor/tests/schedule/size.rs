@@ -65,7 +65,7 @@ fn two_wide_layers_through_one_join() {
 fn a_failure_blocks_a_long_chain_at_once() {
     quickly(|| {
         let chain = shape(reads(N), &(1..N).map(|i| data(i - 1, i)).collect::<Vec<_>>());
-        let mut schedule = Schedule::new(chain, &Limits::default());
+        let mut schedule = Schedule::new(&chain, &Limits::default());
         assert_eq!(schedule.advance(), [Act::Read(NodeIx(0))]);
         schedule.on(Event::Ended(NodeIx(0), How::Failed)).unwrap();
         assert!(schedule.over());
@@ -94,7 +94,7 @@ fn a_wide_join_with_people_and_a_long_branch() {
         wires.push(counted(0));
         wires.extend((0..gates).map(|g| counted(1 + long + 3 * g + 2)));
         wires.push(counted(long));
-        let mut schedule = Schedule::new(shape(kinds, &wires), &Limits::default());
+        let mut schedule = Schedule::new(&shape(kinds, &wires), &Limits::default());
         schedule.advance();
         let done = |ix| Event::Ended(NodeIx(ix), How::Done { value: true });
         schedule.on(done(0)).unwrap();
@@ -137,7 +137,7 @@ fn many_joins_in_a_chain() {
             wires.push(data(at + 2, at + 3));
             last = at + 3;
         }
-        let mut schedule = Schedule::new(shape(kinds, &wires), &Limits::default());
+        let mut schedule = Schedule::new(&shape(kinds, &wires), &Limits::default());
         let mut todo = schedule.advance();
         while let Some(act) = todo.pop() {
             match act {

@@ -90,7 +90,7 @@ int main(int argc, char **argv) {
 
   host.tool = slow;
   double best = 1e9;
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 25 && best >= 180; i++) { /* one after the other it is never under 400 */
     double from = now_ms();
     STATUS_ERR(PLANGATE_OK, plangate_run(store, plan, NULL, 0, &host, &record, &err), &err);
     double took = now_ms() - from;
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
     CHECK(tasks() == alone);
   }
   printf("four calls of 100 ms: %.0f ms\n", best);
-  CHECK(best < 180 || getenv("PLANGATE_SLOW_MACHINE") != NULL);
+  CHECK(best < 180);
 
   /* One at a time, where the host says so. */
   host.threads = 1;

@@ -1,12 +1,13 @@
 //! Layer 1, the arguments: what a closed list of values answers, and text that is run where it arrives.
 
-use super::name::{self, Reading};
+use super::grammar::of_words;
+use super::name::Reading;
+use super::properties::{self, Property};
 use super::tokens::{fold, split};
 use super::words::{Says, Usage, words};
 use super::{Effect, Signal};
 use crate::catalog::Definition;
 use crate::template::Template;
-use crate::value::Value;
 
 /// What the arguments say.
 #[derive(Debug, Default)]
@@ -33,7 +34,7 @@ pub(super) enum Answered {
 
 /// Reads the arguments of a call, or of the tool as such where none are given.
 pub(super) fn of_call(definition: &Definition, args: Option<&Template>) -> Arguments {
-    let properties = properties(&definition.input_schema);
+    let properties = properties::of(&definition.input_schema);
     let mut found = Arguments { asks_records: !properties.is_empty(), ..Arguments::default() };
     let mut answers = Vec::new();
     let runs_text = speaks_a_language(definition);
@@ -122,7 +123,7 @@ fn shown(value: &str) -> String {
 }
 
 fn read(value: &str) -> Reading {
-    name::of_words(&split(value), true)
+    of_words(&split(value), true)
 }
 
 /// Whether a value is a verb of change for certain, not a noun that could be one.
@@ -158,96 +159,4 @@ fn speaks_a_language(definition: &Definition) -> bool {
         || fold(&definition.description)
             .split(|c: char| !c.is_alphanumeric())
             .any(|word| languages.contains(&word))
-}
-
-/// A property of the schema, as far as it matters here.
-struct Property {
-    name: String,
-    /// The closed list of its values; empty where it is open.
-    values: Vec<String>,
-    boolean: bool,
-}
-
-/// The properties of an object schema, those of its alternatives too.
-fn properties(schema: &Value) -> Vec<Property> {
-    let mut found: Vec<Property> = Vec::new();
-    let mut todo = vec![(schema, 0)];
-    while let Some((node, depth)) = todo.pop() {
-        let node = resolve(schema, node);
-        if let Some(Value::Object(members)) = node.member("properties") {
-            for (name, property) in members.iter() {
-                let property = Property {
-                    name: name.to_owned(),
-                    values: values(schema, property, 0),
-                    boolean: resolve(schema, property).member("type").and_then(Value::text)
-                        == Some("boolean"),
-                };
-                match found.iter_mut().find(|known| known.name == property.name) {
-                    Some(known) => known.values.extend(property.values),
-                    None => found.push(property),
-                }
-            }
-        }
-        for keyword in ["allOf", "anyOf", "oneOf"] {
-            if let Some(Value::List(branches)) = node.member(keyword)
-                && depth < MAX_HOPS
-            {
-                todo.extend(branches.iter().map(|branch| (branch, depth + 1)));
-            }
-        }
-    }
-    found
-}
-
-/// How many references and alternatives are followed; deeper schemas say nothing.
-const MAX_HOPS: usize = 8;
-
-/// The texts that a schema takes, if they are a closed list.
-fn values(root: &Value, schema: &Value, depth: usize) -> Vec<String> {
-    let schema = resolve(root, schema);
-    let texts =
-        |list: &[Value]| -> Vec<String> { list.iter().filter_map(Value::text).map(str::to_owned).collect() };
-    if let Some(Value::List(list)) = schema.member("enum") {
-        return texts(list);
-    }
-    if let Some(constant) = schema.member("const").and_then(Value::text) {
-        return vec![constant.to_owned()];
-    }
-    let mut all = Vec::new();
-    for keyword in ["anyOf", "oneOf"] {
-        let Some(Value::List(branches)) = schema.member(keyword) else { continue };
-        for branch in branches.iter().filter(|branch| !is_null(branch)) {
-            if depth >= MAX_HOPS {
-                return Vec::new();
-            }
-            let more = values(root, branch, depth + 1);
-            if more.is_empty() {
-                return Vec::new();
-            }
-            all.extend(more);
-        }
-    }
-    all
-}
-
-fn is_null(schema: &Value) -> bool {
-    schema.member("type").and_then(Value::text) == Some("null")
-}
-
-/// Follows references within the schema.
-fn resolve<'v>(root: &'v Value, schema: &'v Value) -> &'v Value {
-    let mut at = schema;
-    for _ in 0..MAX_HOPS {
-        let Some(path) = at.member("$ref").and_then(Value::text).and_then(|r| r.strip_prefix("#/")) else {
-            return at;
-        };
-        let target = path
-            .split('/')
-            .try_fold(root, |node, key| node.member(&key.replace("~1", "/").replace("~0", "~")));
-        match target {
-            Some(target) => at = target,
-            None => return at,
-        }
-    }
-    at
 }

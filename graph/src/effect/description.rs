@@ -101,7 +101,7 @@ fn opening(sentence: &str, strict: bool) -> Opening {
     }
     let parts: Vec<&str> =
         sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|w| !w.is_empty()).collect();
-    let Some(start) = parts.iter().position(|word| !FILLERS.contains(word)) else { return Opening::Unclear };
+    let Some(start) = parts.iter().position(|word| !is("filler", word)) else { return Opening::Unclear };
     let parts = parts.get(start..).unwrap_or_default();
     let Some((&first, rest)) = parts.split_first() else { return Opening::Unclear };
     let Some(lead) = form(first) else { return Opening::Unclear };
@@ -122,19 +122,19 @@ fn opening(sentence: &str, strict: bool) -> Opening {
 fn joined(rest: &[&str], lead: &Form) -> Vec<Found> {
     let mut found = Vec::new();
     for (i, word) in rest.iter().enumerate() {
-        if CLAUSES.contains(word) {
+        if is("clause", word) {
             break;
         }
         if !["and", "then", "or"].contains(word) {
             continue;
         }
         let after = rest.get(i + 1..).unwrap_or_default();
-        let skip = after.iter().take_while(|w| FILLERS.contains(w)).count();
+        let skip = after.iter().take_while(|w| is("filler", w)).count();
         let Some((&verb, tail)) = after.get(skip..).and_then(<[_]>::split_first) else { break };
         if let Some(form) = form(verb)
             && matches!(form.verb.says, Says::Changes(_))
             && form.third_person == lead.third_person
-            && (form.third_person || tail.first().is_some_and(|next| ARTICLES.contains(next)))
+            && (form.third_person || tail.first().is_some_and(|next| is("article", next)))
             && form.is_verb(tail)
         {
             found.push(form.found(verb));
@@ -158,14 +158,14 @@ impl Form {
         }
         // To run a search is to search; to run a query is to run whatever it is.
         if self.verb.says == Says::Changes(Effect::Unknown) {
-            return rest.iter().take(8).any(|word| RUN.contains(word));
+            return rest.iter().take(8).any(|word| is("run", word));
         }
-        let article = rest.first().is_some_and(|next| ARTICLES.contains(next));
+        let article = rest.first().is_some_and(|next| is("article", next));
         match self.verb.usage {
             Usage::Verb | Usage::Made => true,
             // "Moves the page", not "Releases of a project".
             Usage::Both => {
-                let noun = rest.first().is_some_and(|next| ["of", "in", "for", "by"].contains(next));
+                let noun = rest.first().is_some_and(|next| is("partitive", next));
                 article || (self.third_person && !noun)
             }
             Usage::Noun => article,
@@ -198,7 +198,10 @@ fn form(word: &str) -> Option<Form> {
 /// The first verb of a sentence in a script without spaces; `strict`: only at its very beginning.
 fn unspaced_opening(sentence: &str, strict: bool) -> Opening {
     let mut head: String = sentence.chars().take(if strict { 12 } else { 24 }).collect();
-    while let Some(rest) = UNSPACED_FILLERS.iter().find_map(|filler| head.strip_prefix(filler)) {
+    while let Some(rest) = words()
+        .group("opening")
+        .find_map(|filler| head.strip_prefix(filler).or_else(|| head.strip_prefix(' ')))
+    {
         head = rest.to_owned();
     }
     let first = words()
@@ -231,7 +234,7 @@ fn warnings(place: &str, text: &str) -> Vec<Signal> {
         let Some(at) = text.find(phrase) else { continue };
         let before = text.get(..at).unwrap_or_default();
         let clause = before.rsplit(['.', '\n', ';', ',', '。', '，']).next().unwrap_or_default();
-        let denied = clause.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|w| DENIALS.contains(&w));
+        let denied = clause.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|w| is("denial", w));
         let effect = match *group {
             "file" => Effect::Write,
             "code" => Effect::Unknown,
@@ -245,136 +248,7 @@ fn warnings(place: &str, text: &str) -> Vec<Signal> {
     signals
 }
 
-/// Words that open a sentence before its verb.
-const FILLERS: [&str; 44] = [
-    "this",
-    "the",
-    "a",
-    "an",
-    "tool",
-    "tools",
-    "function",
-    "endpoint",
-    "api",
-    "interface",
-    "method",
-    "operation",
-    "action",
-    "mcp",
-    "server",
-    "use",
-    "used",
-    "using",
-    "is",
-    "it",
-    "to",
-    "that",
-    "which",
-    "allows",
-    "allow",
-    "lets",
-    "let",
-    "can",
-    "will",
-    "helps",
-    "help",
-    "you",
-    "your",
-    "users",
-    "user",
-    "please",
-    "safely",
-    "permanently",
-    "directly",
-    "asynchronously",
-    "also",
-    "automatically",
-    "immediately",
-    "optionally",
-];
-
-/// Words that begin another clause: verbs behind them are not the tool's.
-const CLAUSES: [&str; 14] = [
-    "to", "that", "who", "which", "where", "when", "if", "can", "may", "could", "you", "before", "after",
-    "how",
-];
-
-/// Words that follow a verb and seldom a noun.
-const ARTICLES: [&str; 21] = [
-    "a",
-    "an",
-    "the",
-    "this",
-    "these",
-    "your",
-    "my",
-    "its",
-    "their",
-    "all",
-    "any",
-    "each",
-    "one",
-    "it",
-    "them",
-    "multiple",
-    "existing",
-    "new",
-    "specified",
-    "given",
-    "specific",
-];
-
-/// What runs whatever it is given.
-const RUN: [&str; 24] = [
-    "query",
-    "queries",
-    "sql",
-    "command",
-    "commands",
-    "code",
-    "script",
-    "scripts",
-    "statement",
-    "statements",
-    "workflow",
-    "workflows",
-    "function",
-    "functions",
-    "program",
-    "shell",
-    "expression",
-    "expressions",
-    "pipeline",
-    "action",
-    "actions",
-    "operation",
-    "operations",
-    "request",
-];
-
-const DENIALS: [&str; 16] = [
-    "not", "no", "never", "without", "non", "doesn't", "don't", "won't", "isn't", "cannot", "can't", "avoid",
-    "unlike", "instead", "neither", "nor",
-];
-
-/// Words that open a sentence in a script without spaces, before its verb.
-const UNSPACED_FILLERS: [&str; 18] = [
-    "该接口",
-    "本接口",
-    "此接口",
-    "该工具",
-    "本工具",
-    "此工具",
-    "这个工具",
-    "用于",
-    "用来",
-    "可以",
-    "可",
-    "批量",
-    "通过",
-    "使用",
-    "将",
-    "一个",
-    "指定",
-    " ",
-];
+/// Whether a word stands in a group of sentences.txt.
+fn is(group: &str, word: &str) -> bool {
+    words().is_in(group, word)
+}

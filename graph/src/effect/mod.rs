@@ -1,6 +1,6 @@
 //! What a call does outside, and why we think so.
 //!
-//! One file a layer, in the order of their say: [`arguments`], [`annotations`], [`name`], [`description`], [`default`].
+//! One file a layer: `arguments`, `annotations`, `name`, `description`, `default`.
 //! Each gives signals; what raises wins over what clears, and where nothing clears, silence changes. The words that the
 //! layers know are lists in `words/`, which read like tables.
 
@@ -9,8 +9,11 @@ mod arguments;
 mod calls;
 mod default;
 mod description;
+mod grammar;
 mod name;
+mod properties;
 mod tokens;
+mod unit;
 mod words;
 
 pub(crate) use calls::Calls;
@@ -93,6 +96,8 @@ struct Signal {
     raises: bool,
     /// It says that the call only reads, and is believed where nothing raises.
     clears: bool,
+    /// The name or the arguments say so, not the server in other words.
+    of_call: bool,
 }
 
 /// Classifies a call of a tool. `args` are the arguments as the recipe gives them (only literals count), or nothing
@@ -111,12 +116,15 @@ pub fn classify(
 fn signals(server: &str, definition: &Definition, args: Option<&Template>, policy: &Policy) -> Vec<Signal> {
     let arguments = arguments::of_call(definition, args);
     let mut name = name::of_tool(server, &definition.name, arguments.asks_records);
-    let mut signals = arguments.signals;
     if arguments.answered != Answered::No {
         // A name that says what is done counts whatever the arguments say.
         name.changes.retain(name::Found::is_certain);
     }
+    let mut signals = arguments.signals;
     signals.extend(name::signals(name));
+    for signal in &mut signals {
+        signal.of_call = true;
+    }
     let trusted = policy.trusts(server, &definition.name);
     let of_the_whole = description::of_definition(definition)
         .into_iter()
@@ -135,15 +143,18 @@ fn weigh(
 ) -> Classification {
     let raised = signals.iter().filter(|s| s.raises).map(|s| s.evidence.effect).max();
     let cleared = signals.iter().any(|s| s.clears);
+    let of_call = signals.iter().any(|s| s.of_call);
     let contradiction = raised.is_some() && signals.iter().any(|s| s.evidence.effect == Effect::Read);
     let mut silence = None;
     let effect = match (&host, raised) {
         (Some(_), _) => Effect::Read,
-        (None, Some(raised)) => raised,
         (None, None) if cleared => Effect::Read,
-        (None, None) => {
+        (None, Some(raised)) if of_call || raised >= Effect::Destructive => raised,
+        // Neither name nor arguments say what it does. What the server says of it besides may make that worse, never
+        // better.
+        (None, raised) => {
             signals.insert(0, default::signal());
-            silence = Some(default::silence(server, definition));
+            silence = raised.is_none().then(|| default::silence(server, definition));
             Effect::Unknown
         }
     };
@@ -167,6 +178,7 @@ impl Signal {
             evidence: Evidence { code: code.into(), says: says.into(), effect },
             raises: false,
             clears: false,
+            of_call: false,
         }
     }
 }

@@ -111,6 +111,7 @@ pub(super) struct Words {
     phrases: BTreeMap<String, Vec<(Vec<String>, ReadAs)>>,
     strokes: Vec<Stroke>,
     arguments: HashMap<String, &'static str>,
+    sentences: BTreeMap<&'static str, Vec<String>>,
     warnings: Vec<Warning>,
 }
 
@@ -126,6 +127,7 @@ const NOUNS: &str = include_str!("words/nouns.txt");
 const GLUE: &str = include_str!("words/glue.txt");
 const PHRASES: &str = include_str!("words/phrases.txt");
 const ARGUMENTS: &str = include_str!("words/arguments.txt");
+const SENTENCES: &str = include_str!("words/sentences.txt");
 const WARNINGS: &str = include_str!("words/warnings.txt");
 
 static WORDS: LazyLock<Words> = LazyLock::new(Words::read);
@@ -156,6 +158,16 @@ impl Words {
     /// The group of arguments.txt that an argument's folded words stand in.
     pub(super) fn argument(&self, words: &[String]) -> Option<&'static str> {
         self.arguments.get(&words.join("_")).copied()
+    }
+
+    /// The words of a group of sentences.txt, folded.
+    pub(super) fn group(&self, group: &str) -> impl Iterator<Item = &str> {
+        self.sentences.get(group).into_iter().flatten().map(String::as_str)
+    }
+
+    /// Whether a folded word stands in a group of sentences.txt.
+    pub(super) fn is_in(&self, group: &str, word: &str) -> bool {
+        self.group(group).any(|listed| listed == word)
     }
 
     /// Phrases of descriptions that warn.
@@ -206,6 +218,9 @@ impl Words {
         }
         for row in rows(ARGUMENTS) {
             lists.arguments.insert(split(row.word).join("_"), row.group);
+        }
+        for row in rows(SENTENCES) {
+            lists.sentences.entry(row.group).or_default().push(fold(row.word));
         }
         lists.warnings = warning_rows().collect();
         for tails in lists.phrases.values_mut() {
@@ -270,8 +285,8 @@ mod tests {
 
     #[test]
     fn every_line_of_a_list_is_understood() {
-        let columns = ["verb", "made", "both", "noun", "result", "han"];
-        let texts = VERBS.iter().map(|(text, _)| *text).chain([NOUNS, GLUE, ARGUMENTS]);
+        let columns = ["verb", "made", "both", "noun", "result", "han", "word"];
+        let texts = VERBS.iter().map(|(text, _)| *text).chain([NOUNS, GLUE, ARGUMENTS, SENTENCES]);
         for line in texts.flat_map(str::lines).filter(|l| !l.starts_with('#') && !l.trim().is_empty()) {
             let first = line.split_whitespace().next().unwrap_or_default();
             let heading = first.starts_with('[') && first.ends_with(']');
@@ -299,6 +314,18 @@ mod tests {
     fn words_are_single_tokens() {
         for row in VERBS.iter().flat_map(|(text, _)| rows(text)).filter(|row| row.column != "han") {
             assert_eq!(split(row.word).len(), 1, "{:?}", row.word);
+        }
+    }
+
+    #[test]
+    fn every_group_is_documented() {
+        let page = include_str!("../../../docs/gates.md");
+        for row in VERBS.iter().filter(|(_, says)| *says != Says::Nothing).flat_map(|(text, _)| rows(text)) {
+            assert!(
+                page.contains(&format!("`{}`", row.group)),
+                "docs/gates.md does not name {:?}",
+                row.group
+            );
         }
     }
 }

@@ -17,7 +17,7 @@ impl Plan {
         let digest = Digest::of(&text);
         text.extend_from_slice(format!("  \"digest\": \"{digest}\"\n}}\n").as_bytes());
         // It is UTF-8: `serde_json` and text of ours wrote it.
-        String::from_utf8_lossy(&text).into_owned()
+        String::from_utf8(text).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
     }
 
     /// The digest of that text: the plan's name in the store.

@@ -76,7 +76,7 @@ pub(super) fn calls(
                 continue;
             }
         };
-        let (least, gated) = floor.get(&call.name).copied().unwrap_or((Effect::Read, false));
+        let (least, gated) = floor.get(place).copied().unwrap_or((Effect::Read, false));
         let effect = now.effect.max(least);
         let asked = asked_now || gated;
         if call.without_asking {

@@ -22,11 +22,12 @@ use crate::plan::Plan;
 use crate::policy::{Author, Policy};
 use crate::problem::{Problem, Severity};
 
-/// What an earlier judgement said of the calls, by step name: the effect, and whether there is a gate.
+/// What an earlier judgement said of the calls, by item: the effect, and whether there is a gate. Of an item beyond its
+/// end it said nothing.
 ///
 /// Where a plan is verified, the stronger of this and of what catalog and policy say now counts, so that a policy that
 /// became looser changes nothing and one that became stricter shows.
-pub(crate) type Floor = BTreeMap<String, (Effect, bool)>;
+pub(crate) type Floor = Vec<(Effect, bool)>;
 
 /// Lowers an outline: judges every call against catalog and policy, derives edges, puts gates and joins.
 ///

@@ -3,6 +3,7 @@
 //! A policy is a value: it is read from TOML, has one normal form, and answers questions. It knows no clock; a host says
 //! which day it is with [`Policy::on`].
 
+mod asking;
 mod check;
 mod date;
 mod file;
@@ -10,36 +11,28 @@ mod nearest;
 pub(crate) mod number;
 mod pattern;
 mod people;
+mod place;
 mod rule;
 mod when;
 
-use serde::{Deserialize, Serialize};
-
 use crate::catalog::{Catalog, Definition};
 use crate::digest::Digest;
-use crate::effect::{Classification, Effect, Evidence};
+use crate::effect::{Effect, Evidence};
 use crate::template::Template;
 use crate::value::Value;
 
+pub use asking::{Asking, AskingOf, Author};
 pub use date::{Date, DateError};
-use file::{Document, Waivers};
-use pattern::Pattern;
 pub use people::Terms;
-use rule::{Kind, Rule};
-use when::{Arguments, Truth};
 
 pub(crate) use nearest::did_you_mean;
 
-/// Who wrote a recipe. Said by the host, never by a recipe or plan; unsaid means a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Author {
-    /// A model.
-    #[default]
-    Model,
-    /// A person.
-    Person,
-}
+use asking::said;
+use file::{Document, Waivers};
+use pattern::Pattern;
+use place::Arguments;
+use rule::{Kind, Rule};
+use when::Truth;
 
 /// The host's policy. [`Policy::default`] asks about everything that is not read.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -62,34 +55,6 @@ pub struct PolicyError {
     pub code: &'static str,
     /// What is wrong and what to do, naming the rule.
     pub message: String,
-}
-
-/// Whether a call is put to a person, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asking {
-    /// It is asked: it gets a gate.
-    Ask(Evidence),
-    /// It is let through without asking; it keeps its edges, its row and its permit.
-    Through(Evidence),
-    /// It may not be called at all.
-    Deny(Evidence),
-}
-
-/// The call that policy is asked about.
-#[derive(Clone, Copy, Debug)]
-pub struct AskingOf<'a> {
-    /// Its server.
-    pub server: &'a str,
-    /// Its tool's definition.
-    pub definition: &'a Definition,
-    /// Its effect.
-    pub classification: &'a Classification,
-    /// Its arguments as the recipe gives them.
-    pub args: Option<&'a Template>,
-    /// Its arguments when they are final.
-    pub final_args: Option<&'a Value>,
-    /// The recipe says `without asking`.
-    pub without_asking: bool,
 }
 
 impl Policy {
@@ -129,97 +94,6 @@ impl Policy {
     /// definition that is not the pinned one, and a gate that nobody could decide.
     pub fn check(&self, catalog: &Catalog) -> Vec<PolicyError> {
         check::check(self, catalog)
-    }
-
-    /// Whether this call is asked.
-    ///
-    /// A matching `deny` wins wherever it stands; otherwise the most exact of `ask` and `allow`, and `ask` among equals.
-    /// A condition over arguments that are not known is not fulfilled for what loosens, and is for what tightens: the
-    /// gate stays, and the rule decides there with the final arguments.
-    pub fn asking(&self, call: &AskingOf<'_>, author: Author) -> Asking {
-        let effect = call.classification.effect;
-        let evidence = |code: &str, says: String| Evidence { code: code.into(), says, effect };
-        let args = match (call.final_args, call.args) {
-            (Some(value), _) => Arguments::Final(value),
-            (None, Some(template)) => Arguments::Given(template),
-            (None, None) => Arguments::Unknown,
-        };
-        let (server, tool) = (call.server, call.definition.name.as_str());
-        let mut unclear = None;
-        for rule in self.matching(Kind::Deny, server, tool) {
-            match rule.holds(args) {
-                Truth::Yes => return Asking::Deny(evidence("policy-deny", said(rule, "denies it"))),
-                Truth::Unclear => unclear = Some(rule),
-                Truth::No => {}
-            }
-        }
-        if let Some(rule) = unclear {
-            return Asking::Ask(evidence(
-                "policy-deny-unclear",
-                said(rule, "may deny it, once its arguments are known"),
-            ));
-        }
-        let decides = self.rules.iter().filter(|rule| rule.applies(server, tool, self.today)).find(|rule| {
-            match rule.kind {
-                Kind::Ask => rule.holds(args) != Truth::No,
-                Kind::Allow => {
-                    rule.holds(args) == Truth::Yes && rule.is_pinned_to(|| call.definition.digest(server))
-                }
-                _ => false,
-            }
-        });
-        match decides {
-            Some(rule) if rule.kind == Kind::Ask => Asking::Ask(evidence("policy-ask", said(rule, "asks"))),
-            Some(rule) => Asking::Through(evidence("policy-allow", said(rule, "lets it through"))),
-            None => self.without_a_rule(call, author),
-        }
-    }
-
-    /// What holds where no rule of the policy is about the call.
-    fn without_a_rule(&self, call: &AskingOf<'_>, author: Author) -> Asking {
-        let effect = call.classification.effect;
-        let evidence = |code: &str, says: &str| Evidence { code: code.into(), says: says.into(), effect };
-        if !effect.changes() {
-            return Asking::Through(evidence("reads", "only reads"));
-        }
-        if call.without_asking && self.honours(author, effect) {
-            return Asking::Through(evidence(
-                "without-asking",
-                "the recipe says `without asking`, and the policy honours it",
-            ));
-        }
-        if self.document.allow_reversible_writes && effect == Effect::Write {
-            return Asking::Through(evidence(
-                "policy-reversible-writes",
-                "the policy lets reversible writes through",
-            ));
-        }
-        Asking::Ask(match (call.without_asking, author) {
-            (false, _) => evidence("asked-by-default", "changes something outside"),
-            (true, author) if !self.honours_author(author) => {
-                evidence("without-asking-void", "`without asking` is void in a recipe by this author")
-            }
-            (true, _) => evidence(
-                "without-asking-refused",
-                "the policy does not honour `without asking` for such a call",
-            ),
-        })
-    }
-
-    fn honours(&self, author: Author, effect: Effect) -> bool {
-        self.honours_author(author) && self.waivers().effects.iter().any(|e| *e == effect.to_string())
-    }
-
-    fn honours_author(&self, author: Author) -> bool {
-        let name = match author {
-            Author::Model => "model",
-            Author::Person => "person",
-        };
-        self.waivers().authors.iter().any(|a| a == name)
-    }
-
-    fn waivers(&self) -> Waivers {
-        self.document.honour_without_asking.clone().unwrap_or_default()
     }
 
     /// What a row of this tool needs to be decided. A condition over arguments counts as fulfilled.
@@ -336,12 +210,6 @@ fn check_waivers(waivers: Option<&Waivers>) -> Result<(), PolicyError> {
         }
     }
     Ok(())
-}
-
-/// What a rule does, with its reason.
-fn said(rule: &Rule, does: &str) -> String {
-    let reason = rule.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!("the policy rule {} {does}{reason}", rule.about())
 }
 
 /// The lines that say that a tool, as it is defined now, only reads.

@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use super::date::Date;
 use super::file::{OneOrMany, RuleLines};
 use super::pattern::Pattern;
-use super::when::{self, Arguments, Predicate, Truth};
+use super::place::Arguments;
+use super::when::{self, Predicate, Truth};
 use super::{PolicyError, people};
 use crate::digest::Digest;
 

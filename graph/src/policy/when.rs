@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use super::number;
-use crate::template::{Segment, Template};
+use super::place::{Arguments, Place, find};
+use crate::template::Segment;
 use crate::value::Value;
 
 /// One condition of a rule's `when`.
@@ -42,17 +43,6 @@ pub(super) enum Truth {
     No,
     /// Not known yet, or another type than the rule expects.
     Unclear,
-}
-
-/// The arguments that a condition looks at.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Arguments<'a> {
-    /// As they are sent.
-    Final(&'a Value),
-    /// As the recipe gives them.
-    Given(&'a Template),
-    /// Nothing is known.
-    Unknown,
 }
 
 /// All conditions together.
@@ -213,60 +203,6 @@ fn among(value: &Value, list: &[Value]) -> Truth {
     found
 }
 
-enum Place {
-    Value(Value),
-    Missing,
-    Unknown,
-}
-
-fn find(args: Arguments<'_>, path: &[Segment]) -> Place {
-    let mut at = match args {
-        Arguments::Final(value) => return find_value(value, path),
-        Arguments::Given(template) => template,
-        Arguments::Unknown => return Place::Unknown,
-    };
-    let mut rest = path;
-    while let Some((segment, tail)) = rest.split_first() {
-        let next = match (at, segment) {
-            (Template::Lit(value), _) => return find_value(value, rest),
-            // Some servers take `AMOUNT` for `amount`: where both are given, nobody knows which of them counts.
-            (_, Segment::Field(field)) if at.is_doubled(field) => return Place::Unknown,
-            (Template::Object(members), Segment::Field(field)) => {
-                members.iter().find(|(key, _)| key == field).map(|(_, member)| member)
-            }
-            (Template::List(items), Segment::Index(i)) => items.get(*i as usize),
-            (Template::Object(_) | Template::List(_), _) => None,
-            (Template::Ref(_) | Template::Text(_), _) => return Place::Unknown,
-        };
-        match next {
-            Some(next) => at = next,
-            None => return Place::Missing,
-        }
-        rest = tail;
-    }
-    match at {
-        Template::Lit(value) => Place::Value(value.clone()),
-        _ => Place::Unknown,
-    }
-}
-
-fn find_value(value: &Value, path: &[Segment]) -> Place {
-    let mut at = value;
-    for segment in path {
-        let next = match (at, segment) {
-            (_, Segment::Field(field)) if at.is_doubled(field) => return Place::Unknown,
-            (_, Segment::Field(field)) => at.member(field),
-            (Value::List(items), Segment::Index(i)) => items.get(*i as usize),
-            _ => None,
-        };
-        match next {
-            Some(next) => at = next,
-            None => return Place::Missing,
-        }
-    }
-    Place::Value(at.clone())
-}
-
 /// `name`, `name.field`, `name[0].field`.
 fn parse_path(text: &str) -> Option<Vec<Segment>> {
     let mut segments = Vec::new();
@@ -325,7 +261,7 @@ impl fmt::Display for Relation {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use crate::template::{Ref, Source};
+    use crate::template::{Ref, Source, Template};
 
     fn holds(predicate: &str, args: &str) -> Truth {
         Predicate::parse(predicate).unwrap().holds(Arguments::Final(&Value::parse(args).unwrap()))

@@ -65,6 +65,9 @@ impl InputSchema {
     /// Holds arguments against the schema; a reference may become anything, or any value of its input's kind. By path.
     pub fn check(&self, args: &Template, inputs: &Inputs<'_>) -> Vec<Fault> {
         let sketch = Sketch::of(args, inputs);
+        if self.validator.is_valid(sketch.json()) {
+            return Vec::new();
+        }
         let mut faults: Vec<Fault> = self
             .validator
             .iter_errors(sketch.json())

@@ -34,11 +34,14 @@ pub(crate) fn measure(table: &mut Table) -> Fallible<()> {
         }
     }
 
-    for (what, recipe) in [("10,000 reads in a chain", chain(10_000)), ("10,000 steps of every sort", mixed(10_000))] {
+    for (what, recipe) in
+        [("10,000 reads in a chain", chain(10_000)), ("10,000 steps of every sort", mixed(10_000))]
+    {
         let plan = plan_of(&recipe);
         let bare = bare(&plan);
         let text = plan.to_json();
-        let verified = plan.clone().verify(&catalog, &policy, Author::Person).map_err(|p| format!("{p:?}"))?;
+        let verified =
+            plan.clone().verify(&catalog, &policy, Author::Person).map_err(|p| format!("{p:?}"))?;
         let jobs: Vec<Job<'_>> = vec![
             Box::new(|| time(|| petgraph::algo::toposort(&bare, None))),
             Box::new(|| {
@@ -51,7 +54,12 @@ pub(crate) fn measure(table: &mut Table) -> Fallible<()> {
         let took = rounds(9, jobs);
         let [sort, verify, read, card] = took.as_slice() else { continue };
         let of = |t: &std::time::Duration| format!("{} over {}", words(*t), words(*sort));
-        table.add(&format!("verifying {what}, over toposort"), of(verify), ratio(*verify, *sort), Demand::AtMost(5.0));
+        table.add(
+            &format!("verifying {what}, over toposort"),
+            of(verify),
+            ratio(*verify, *sort),
+            Demand::AtMost(5.0),
+        );
         table.add(&format!("reading {what}, over toposort"), of(read), ratio(*read, *sort), Demand::Nothing);
         table.add(&format!("card of {what}, over toposort"), of(card), ratio(*card, *sort), Demand::Nothing);
     }

@@ -45,7 +45,13 @@ pub(crate) fn measure(table: &mut Table) -> Fallible<()> {
     parked.park(PARKED)?;
     let before = parked.bytes_on_disk()?;
     parked.park(PARKED)?;
-    let more = f64::from(u32::try_from(parked.bytes_on_disk()? - before)?) / f64::from(u32::try_from(PARKED)?);
-    table.add("a parked run on disk, KB", format!("{more:.0} bytes each"), more / 1_000.0, Demand::AtMost(2.0));
+    let more =
+        f64::from(u32::try_from(parked.bytes_on_disk()? - before)?) / f64::from(u32::try_from(PARKED)?);
+    table.add(
+        "a parked run on disk, KB",
+        format!("{more:.0} bytes each"),
+        more / 1_000.0,
+        Demand::AtMost(2.0),
+    );
     Ok(())
 }

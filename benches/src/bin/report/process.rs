@@ -16,7 +16,9 @@ pub(crate) fn measure(table: &mut Table) -> Fallible<()> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let binary = std::env::current_exe()?.with_file_name("morning");
     if !binary.exists() {
-        return Err(format!("{} is not there: build it with `cargo build --release`", binary.display()).into());
+        return Err(
+            format!("{} is not there: build it with `cargo build --release`", binary.display()).into()
+        );
     }
     let mut first = Vec::new();
     let mut peak = 0;

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use plangate_approval::MemoryStore;
 use plangate_benches::durable::Fallible;
-use plangate_benches::{Blocking, Host, Job, chain, ended, executor, fan, layers, rounds, start, time, verified};
+use plangate_benches::{
+    Blocking, Host, Job, chain, ended, executor, fan, layers, rounds, start, time, verified,
+};
 use plangate_executor::schedule::Topology;
 use plangate_executor::simulate::simulate;
 use plangate_executor::{Ended, Executor, RunError, Tools};
