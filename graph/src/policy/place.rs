@@ -35,6 +35,8 @@ pub(super) fn find(args: Arguments<'_>, path: &[Segment]) -> Place {
     while let Some((segment, tail)) = rest.split_first() {
         let next = match (at, segment) {
             (Template::Lit(value), _) => return find_value(value, rest),
+            // Some servers take `AMOUNT` for `amount`: where both are given, nobody knows which of them counts.
+            (_, Segment::Field(field)) if at.is_doubled(field) => return Place::Unknown,
             (Template::Object(members), Segment::Field(field)) => {
                 members.iter().find(|(key, _)| key == field).map(|(_, member)| member)
             }
@@ -55,10 +57,18 @@ pub(super) fn find(args: Arguments<'_>, path: &[Segment]) -> Place {
 }
 
 fn find_value(value: &Value, path: &[Segment]) -> Place {
-    let found = path.iter().try_fold(value, |at, segment| match (at, segment) {
-        (_, Segment::Field(field)) => at.member(field),
-        (Value::List(items), Segment::Index(i)) => items.get(*i as usize),
-        _ => None,
-    });
-    found.map_or(Place::Missing, |value| Place::Value(value.clone()))
+    let mut at = value;
+    for segment in path {
+        let next = match (at, segment) {
+            (_, Segment::Field(field)) if at.is_doubled(field) => return Place::Unknown,
+            (_, Segment::Field(field)) => at.member(field),
+            (Value::List(items), Segment::Index(i)) => items.get(*i as usize),
+            _ => None,
+        };
+        match next {
+            Some(next) => at = next,
+            None => return Place::Missing,
+        }
+    }
+    Place::Value(at.clone())
 }

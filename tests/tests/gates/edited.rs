@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use plangate_approval::row::Edit;
 use plangate_approval::storage::{Event, LeaseAnswer, ParkAnswer, Settlement};
 use plangate_approval::{
-    Clock, Decision, Holder, Lease, MemoryStore, NewRow, NewRun, Outcome, Person, Row, RowId, Run, RunId,
-    RunState, StepWrite, Storage, StoreError, Time,
+    Accepted, Clock, Decision, Holder, Lease, MemoryStore, NewRow, NewRun, Outcome, Person, Reconciled, Row,
+    RowId, Run, RunId, RunState, StepWrite, Storage, StoreError, Time,
 };
 use plangate_graph::Digest;
 
@@ -118,6 +118,12 @@ impl Storage for Edited {
     }
     fn settle(&self, row: &RowId, settled: &Settlement) -> Answer<Row> {
         self.kept.settle(row, settled)
+    }
+    fn reconcile(&self, lease: &Lease, row: &RowId, claim: &str, answer: &Reconciled) -> Answer<Row> {
+        self.kept.reconcile(lease, row, claim, answer)
+    }
+    fn accept(&self, lease: &Lease, by: &Person, accepted: &Accepted) -> Answer<Lease> {
+        self.kept.accept(lease, by, accepted)
     }
     fn steps(&self, run: &RunId) -> Answer<Vec<StepWrite>> {
         self.kept.steps(run)
