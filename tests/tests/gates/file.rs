@@ -65,12 +65,11 @@ impl J {
     /// Sets a member; a new one stands in front of `before`.
     pub fn set(&mut self, key: &str, value: J, before: &str) {
         let J::Obj(members) = self else { return };
-        match members.iter_mut().find(|(k, _)| k == key) {
-            Some((_, old)) => *old = value,
-            None => {
-                let at = members.iter().position(|(k, _)| k == before).unwrap_or(members.len());
-                members.insert(at, (key.to_owned(), value));
-            }
+        if let Some((_, old)) = members.iter_mut().find(|(k, _)| k == key) {
+            *old = value;
+        } else {
+            let at = members.iter().position(|(k, _)| k == before).unwrap_or(members.len());
+            members.insert(at, (key.to_owned(), value));
         }
     }
 

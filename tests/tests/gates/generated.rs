@@ -32,9 +32,10 @@ pub fn grown(seed: &[(u8, u8, u8)]) -> String {
         let (size, pick) = (usize::from(size % 3) + 1, usize::from(*pick));
         let mut step = |indent: &str, n: usize| {
             let name = format!("s{}", names.len() + 1);
-            let reads = match above.is_empty() || (n + pick).is_multiple_of(3) {
-                true => format!("at {name}"),
-                false => format!("{name} {{{}}}", above[(n + pick) % above.len()]),
+            let reads = if above.is_empty() || (n + pick).is_multiple_of(3) {
+                format!("at {name}")
+            } else {
+                format!("{name} {{{}}}", above[(n + pick) % above.len()])
             };
             names.push(name.clone());
             let call = CALLS[(pick + n * 4) % CALLS.len()].replace('Q', &reads);

@@ -7,6 +7,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::assigning_clones,
     reason = "a test may fail"
 )]
 

@@ -61,12 +61,12 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
     ("another reason", |file, Pick(a, b, _), _| {
         because(file, a, b, |why, b| {
             why.set("reason", J::of(["data", "said", "effect", "gate", "counted"][b % 5]), "");
-        })
+        });
     }),
     ("asks for less", |file, Pick(a, b, _), _| {
         because(file, a, b, |why, b| {
             why.set("asks", J::of(["ended", "done or skipped", "done", "yes"][b % 4]), "");
-        })
+        });
     }),
     ("no reasons", |file, Pick(a, ..), _| {
         with(file.list("edges"), a, |edge| edge.set("because", J::Arr(vec![]), ""));
@@ -74,12 +74,12 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
     ("relabel", |file, Pick(a, b, _), _| {
         call(file, a, |call| {
             call.set("effect", J::of(["read", "write", "destructive", "unknown"][b % 4]), "");
-        })
+        });
     }),
     ("not asked", |file, Pick(a, b, _), _| {
         call(file, a, |call| {
             call.set("asked", J::Leaf((b % 2 == 1).to_string()), "");
-        })
+        });
     }),
     ("a read that nobody asks about", |file, Pick(a, ..), _| call(file, a, relabelled)),
     ("no gate at all", |file, Pick(a, ..), _| ungate(file, a, relabelled)),
@@ -92,7 +92,7 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
     ("a waiver", |file, Pick(a, ..), _| {
         call(file, a, |call| {
             call.set("without_asking", J::Leaf("true".into()), "effect");
-        })
+        });
     }),
     ("the gate of another", |file, Pick(a, b, _), _| {
         let id = some_id(file, b);
@@ -160,7 +160,7 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
                 r#"{"eval":"1"}"#,
             ];
             call.set("args", J::parse(args[b % args.len()]), "");
-        })
+        });
     }),
     ("arguments that read another step", |file, Pick(a, b, c), _| {
         let id = some_id(file, b);
@@ -248,13 +248,13 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
         place(file, a, |place| {
             let field = ["item", "block", "under"][b % 3];
             place.set(field, J::Leaf((c % 9).to_string()), "span");
-        })
+        });
     }),
     ("no longer guarded", |file, Pick(a, ..), _| place(file, a, |place| place.remove("under"))),
     ("another span", |file, Pick(a, b, _), _| {
         place(file, a, |place| {
             place.set("span", J::parse(["[0,0]", "[9,1]", "[4294967295,4294967295]"][b % 3]), "");
-        })
+        });
     }),
     ("another kind of node", |file, Pick(a, b, _), _| {
         with(file.list("nodes"), a, |node| {
@@ -268,7 +268,7 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
         call(file, a, |call| {
             let says = r#"[{"code":"policy-reads","says":"looked at: it only reads","effect":"read"}]"#;
             call.set("evidence", J::parse(says), "");
-        })
+        });
     }),
     ("other notes", |file, _, _| {
         let note = r#"{"code":"R0000","severity":"note","message":"nobody need be asked"}"#;
