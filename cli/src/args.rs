@@ -83,9 +83,9 @@ pub(crate) enum Command {
 pub(crate) struct Source {
     /// A recipe, or an actions.json
     pub(crate) file: PathBuf,
-    /// Who wrote it: the words of a model count for less
-    #[arg(long, value_name = "WHO", default_value = "person")]
-    pub(crate) author: AuthorArg,
+    /// Who wrote it: the words of a model count for less. Unsaid: a person for a recipe, a model for an actions.json
+    #[arg(long, value_name = "WHO")]
+    pub(crate) author: Option<AuthorArg>,
 }
 
 /// Who wrote a recipe.

@@ -37,8 +37,9 @@ pub(crate) struct Against<'a> {
     pub(crate) catalog: Option<&'a Path>,
     /// Servers that are needed besides those of the plan: the writer's.
     pub(crate) also: Option<&'a str>,
-    /// Who wrote it.
-    pub(crate) author: Author,
+    /// Who wrote it, if somebody says so. A recipe that people read counts as a person's; a plan, which anybody can have
+    /// edited unseen, as a model's.
+    pub(crate) author: Option<Author>,
 }
 
 /// What was found in a recipe or plan, drawn when somebody looks.
@@ -174,13 +175,12 @@ fn recipe(document: &Document, against: Against<'_>, output: &Output) -> Result<
         (catalog, Some(running))
     };
     let policy = &against.project.config.policy;
-    let compiled =
-        plangate_compiler::compile(&document.text, &Options::new(&catalog, policy).author(against.author));
+    let author = against.author.unwrap_or(Author::Person);
+    let compiled = plangate_compiler::compile(&document.text, &Options::new(&catalog, policy).author(author));
     let Some(plan) = compiled.plan else {
         return Err(Stopped::Refused(Findings::Recipe(compiled.diagnostics)));
     };
-    let plan =
-        plan.verify(&catalog, policy, against.author).map_err(|p| Stopped::Refused(Findings::Plan(p)))?;
+    let plan = plan.verify(&catalog, policy, author).map_err(|p| Stopped::Refused(Findings::Plan(p)))?;
     Ok(Prepared { plan, findings: Findings::Recipe(compiled.diagnostics), running })
 }
 
@@ -200,8 +200,8 @@ fn actions(document: &Document, against: Against<'_>, output: &Output) -> Result
         (catalog, Some(running))
     };
     let policy = &against.project.config.policy;
-    let plan =
-        plan.verify(&catalog, policy, against.author).map_err(|p| Stopped::Refused(Findings::Plan(p)))?;
+    let author = against.author.unwrap_or(Author::Model);
+    let plan = plan.verify(&catalog, policy, author).map_err(|p| Stopped::Refused(Findings::Plan(p)))?;
     Ok(Prepared { plan, findings: Findings::Plan(Vec::new()), running })
 }
 

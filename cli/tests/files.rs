@@ -169,3 +169,18 @@ fn the_documentation_has_every_command_and_every_status() {
         assert!(page.contains(&format!("| {status} |")), "{status} is not documented");
     }
 }
+
+#[test]
+fn a_waiver_in_a_plan_file_is_void_unless_somebody_says_who_wrote_it() {
+    let place = Place::new();
+    let catalog = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/catalog.json");
+    place.write(
+        "x.recipe",
+        "then:\n  file: jira.create {\"project\":\"P\",\"summary\":\"s\"} without asking\n",
+    );
+    place.run(&["plan", "x.recipe", "--catalog", catalog, "--out", "actions.json"]).ended(0);
+    let refused = place.run(&["plan", "actions.json", "--catalog", catalog]).ended(2);
+    let said = format!("{}{}", refused.out, refused.err);
+    assert!(said.contains("V0304") && said.contains("file"), "{said}");
+    place.run(&["plan", "actions.json", "--catalog", catalog, "--author", "person"]).ended(0);
+}

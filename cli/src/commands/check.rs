@@ -24,7 +24,7 @@ pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<Exit, Fault> 
         project: &project,
         catalog: args.catalog.as_deref(),
         also: None,
-        author: args.source.author.into(),
+        author: args.source.author.map(Into::into),
     };
     let (ok, findings) = match prepare(&document, against, &context.output) {
         Ok(prepared) => (true, prepared.findings),
@@ -44,9 +44,9 @@ pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<Exit, Fault> 
     Ok(exit)
 }
 
-fn summary(name: &str, (errors, warnings): (usize, usize), author: AuthorArg) -> String {
+fn summary(name: &str, (errors, warnings): (usize, usize), author: Option<AuthorArg>) -> String {
     let count = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
-    let by = if author == AuthorArg::Model { ", as written by a model" } else { "" };
+    let by = if author == Some(AuthorArg::Model) { ", as written by a model" } else { "" };
     match (errors, warnings) {
         (0, 0) => format!("{name}: nothing wrong{by}"),
         (0, w) => format!("{name}: {}{by}", count(w, "warning")),

@@ -24,7 +24,7 @@ pub(crate) fn plan(args: &PlanArgs, context: &Context) -> Result<Exit, Fault> {
         project: &project,
         catalog: args.catalog.as_deref(),
         also: None,
-        author: args.source.author.into(),
+        author: args.source.author.map(Into::into),
     };
     let prepared =
         prepare(&document, against, output).map_err(|s| s.into_fault(&document, against, output))?;

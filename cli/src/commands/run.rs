@@ -24,7 +24,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<Exit, Fault> {
         project: &project,
         catalog: None,
         also: engine::writer_server(&project),
-        author: args.source.author.into(),
+        author: args.source.author.map(Into::into),
     };
     first_look(&document, &project).map_err(|s| s.into_fault(&document, against, output))?;
     // Before any server starts: what is wrong with a store must not be found out between two calls.
