@@ -1,5 +1,5 @@
 //! Prints what plangate costs as ratios of things measured in this one process, medians of interleaved rounds, with what
-//! is demanded of each. `report machine` prints one line a number for the table of peers instead.
+//! is demanded of each. `report peers` prints one line a number for the table of peers instead.
 
 mod compiling;
 mod durability;
@@ -11,9 +11,9 @@ use plangate_benches::durable::Fallible;
 use table::Table;
 
 fn main() -> Fallible<()> {
-    let machine = std::env::args().nth(1);
+    let what = std::env::args().nth(1);
     let mut table = Table::default();
-    match machine.as_deref() {
+    match what.as_deref() {
         None => {
             running::measure(&mut table)?;
             compiling::measure(&mut table)?;
