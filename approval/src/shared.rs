@@ -29,6 +29,10 @@ macro_rules! handed_on {
                 (**self).steady()
             }
 
+            fn grace_ms(&self) -> i64 {
+                (**self).grace_ms()
+            }
+
             fn holder(&self) -> Result<Holder, StoreError> {
                 (**self).holder()
             }

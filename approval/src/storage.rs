@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock, Time};
 use crate::outcome::{Outcome, Reconciled};
-use crate::row::{Decision, Edit, NewRow, Person, Row, RowId, RowState, Settled};
+use crate::row::{Decision, Edit, GRACE_MS, NewRow, Person, Row, RowId, RowState, Settled};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
 
 /// What a store author writes: verbs, each one atomic compare-and-set that returns the state that won.
@@ -28,6 +28,11 @@ pub trait Storage: Send + Sync {
     /// The steady clock of this machine.
     fn steady(&self) -> i64 {
         self.clock().steady()
+    }
+    /// How long after its deadline a call whose end nobody recorded may still be under way, in milliseconds. The same for
+    /// every handle of a store.
+    fn grace_ms(&self) -> i64 {
+        GRACE_MS
     }
     /// A holder for a new driver in this process, made before it leases anything. Where processes share a kernel it is
     /// known dead as soon as this process is gone, however it went; elsewhere its lease decides.

@@ -11,6 +11,7 @@
 mod core;
 mod dispatch;
 mod follow;
+mod overdue;
 mod people;
 mod reconcile;
 mod reports;
@@ -34,6 +35,7 @@ use crate::tools::{ReadError, Tools, Writer};
 use crate::values::Names;
 
 pub(crate) use self::core::{Core, Restore};
+use overdue::Silent;
 pub(crate) use people::last_rows;
 pub(crate) use reports::result_of;
 pub(crate) use steward::Laid;
@@ -76,6 +78,10 @@ pub(crate) enum Report {
     Refused { ix: NodeIx, attempt: u64, at: u64, error: StoreError },
     /// What came of a claimed call is stored.
     Outcome { ix: NodeIx, attempt: u64, row: Box<Row> },
+    /// Nobody waits for a claimed call any more: it is uncertain.
+    Silent { ix: NodeIx, attempt: u64, silent: Box<Silent> },
+    /// Such a call came back and knows no more.
+    Back { ix: NodeIx, attempt: u64 },
     /// What came of a claimed call could not be stored.
     Unstored { ix: NodeIx, attempt: u64, error: StoreError },
     /// A fault of this crate.

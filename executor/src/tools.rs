@@ -96,6 +96,7 @@ pub struct Cancel {
 #[derive(Default)]
 struct Mark {
     cancelled: AtomicBool,
+    left: AtomicBool,
     then: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
 }
 
@@ -112,7 +113,23 @@ impl Cancel {
 
     /// Nobody waits any more: cancelled, or past the deadline.
     pub fn is_cancelled(&self) -> bool {
-        self.mark.cancelled.load(Ordering::Acquire) || self.deadline.is_some_and(|d| Instant::now() >= d)
+        self.mark.cancelled.load(Ordering::Acquire) || self.is_past()
+    }
+
+    /// The deadline passed.
+    pub fn is_past(&self) -> bool {
+        self.deadline.is_some_and(|d| Instant::now() >= d)
+    }
+
+    /// The run goes on without the call: what it still brings counts, and nobody is there to wait for it.
+    pub fn is_left(&self) -> bool {
+        self.mark.left.load(Ordering::Acquire)
+    }
+
+    /// Says that the run goes on without the call, and asks it to stop.
+    pub fn leave(&self) {
+        self.mark.left.store(true, Ordering::Release);
+        self.cancel();
     }
 
     /// Asks the call to stop, and runs what [`on_cancel`](Cancel::on_cancel) left.

@@ -74,8 +74,9 @@ typedef struct plangate_buf {
  constant text of the recipe, the inputs are data. `key` is the idempotency key, empty for reads and sentences. The strings
  live until the callback returns; `call` is never used again. It returns PLANGATE_ANSWERED or PLANGATE_LATER; anything
  else, and ANSWERED without an answer, is no usable answer: a read then fails, and a call that changes something is
- uncertain. Every call has a deadline: at it the outcome is stored first, and then the run waits for callbacks that
- have not returned. Calls that were left for LATER hold no thread of the host and are not waited for.
+ uncertain. Every call has a deadline: past it a call that changes something is uncertain, while its row stays claimed,
+ since it may be under way; then the run waits for callbacks that have not returned. Calls that were left for LATER hold
+ no thread of the host and are not waited for.
  */
 typedef int32_t (*plangate_tool_fn)(void *user,
                                     uint64_t call,

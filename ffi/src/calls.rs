@@ -84,7 +84,7 @@ impl Ticket {
     /// Waits for the answer of a call that changes something until its deadline: a cancel asks the host to stop, and what
     /// it did is still to be heard. After the deadline an answer is recorded under the claim.
     pub(crate) fn of_effect(self, store: &Weak<Store>, claim: Claim) -> Option<Answer> {
-        let mut calls = self.wait(|open| open.stopped && open.is_past());
+        let mut calls = self.wait(|open| open.stopped && (open.cancel.is_past() || open.cancel.is_left()));
         let answer = calls.open.remove(&self.number)?.answer;
         if answer.is_none() {
             while calls.late.len() >= MOST_LATE {
@@ -117,12 +117,6 @@ impl Ticket {
                 None => self.bell.wait(calls).unwrap_or_else(PoisonError::into_inner),
             };
         }
-    }
-}
-
-impl Open {
-    fn is_past(&self) -> bool {
-        self.cancel.deadline().is_some_and(|at| Instant::now() >= at)
     }
 }
 

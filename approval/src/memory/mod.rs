@@ -75,6 +75,9 @@ impl Storage for MemoryStore {
         Arc::clone(&self.clock)
     }
 
+    fn grace_ms(&self) -> i64 {
+        self.grace_ms
+    }
     fn holder(&self) -> Result<Holder, StoreError> {
         Holder::random()
     }

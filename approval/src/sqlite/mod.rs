@@ -156,6 +156,9 @@ impl Storage for SqliteStore {
         Arc::clone(&self.clock)
     }
 
+    fn grace_ms(&self) -> i64 {
+        self.grace_ms
+    }
     fn holder(&self) -> Result<Holder, StoreError> {
         let (holder, first) = self.holders.new_holder()?;
         if first {

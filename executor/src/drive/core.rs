@@ -10,6 +10,7 @@ use plangate_graph::NodeIx;
 
 use super::Drive;
 use super::dispatch::{Start, Under};
+use super::overdue::Overdue;
 use crate::error::RunError;
 use crate::pool::Job;
 use crate::schedule::{Schedule, Table};
@@ -49,8 +50,10 @@ pub(crate) struct Core {
     pub(super) asleep_until: Option<Instant>,
     /// Root causes, for the observer.
     pub(super) roots: HashMap<NodeIx, NodeIx>,
-    /// Calls past their deadline that are still out.
-    pub(super) overdue: Vec<Arc<super::work::Cell>>,
+    /// Calls past their deadline.
+    pub(super) overdue: Vec<Overdue>,
+    /// The run was laid down: whatever a call still brings is in its row, and the next drive takes it up.
+    pub(super) laid: bool,
     pub(super) renewed: Instant,
     pub(super) looked: Instant,
 }
@@ -100,6 +103,7 @@ impl Core {
             asleep_until: None,
             roots: HashMap::new(),
             overdue: Vec::new(),
+            laid: false,
             renewed: now,
             looked: now,
         }
@@ -121,17 +125,18 @@ impl Core {
 
     /// Another turn has something to do.
     pub(super) fn has_more(&self) -> bool {
-        self.stopped.is_none() && (self.news || !self.to_ask.is_empty())
+        self.stopped.is_none() && !self.laid && (self.news || !self.to_ask.is_empty())
     }
 
     /// Nothing is under way, nothing waits for people, and the run is not over: that cannot be.
     pub(super) fn stands_still(&self) -> bool {
-        self.under_way.is_empty() && !self.has_more() && !self.settled()
+        self.under_way.is_empty() && !self.listens() && !self.has_more() && !self.settled()
     }
 
     /// All that is left is to lay the run down.
     pub(super) fn settled(&self) -> bool {
         self.under_way.is_empty()
+            && !self.listens()
             && !self.has_more()
             && (self.stopped.is_some() || self.schedule.over() || self.schedule.parked())
     }
@@ -177,7 +182,12 @@ impl<S: Storage + 'static> Drive<S> {
     /// and returns what may start.
     pub(super) fn turn(self: &Arc<Self>, core: &mut Core) -> Vec<Job> {
         while let Some(report) = self.inbox.pop() {
-            self.take(core, report);
+            if !core.laid {
+                self.take(core, report);
+            }
+        }
+        if core.laid {
+            return Vec::new();
         }
         if core.stopped.is_some() {
             self.stop_all(core);

@@ -206,6 +206,7 @@ impl<S: Storage + 'static> Drive<S> {
             start: start.clone(),
             attempt,
             times: *times,
+            timeout,
             cancel: cancel.clone(),
             cell: Arc::clone(&cell),
         };

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crossbeam::channel::bounded;
-use plangate_approval::row::GRACE_MS;
 use plangate_approval::{Reconciled, Row, RowState, StepState, Storage, StoreError, Time};
 
 use super::Drive;
@@ -21,7 +20,7 @@ impl<S: Storage + 'static> Drive<S> {
         if !core.settled() || core.stopped.is_some() || core.schedule.over() {
             return None;
         }
-        let now = self.ctx.store.now();
+        let (now, grace) = (self.ctx.store.now(), self.ctx.store.grace_ms());
         let mut lost: Vec<Row> = core
             .rows
             .iter()
@@ -30,7 +29,7 @@ impl<S: Storage + 'static> Drive<S> {
                     Kind::Gate { call } => call,
                     _ => **ix,
                 };
-                core.schedule.state(call) == StepState::Uncertain && due(row, now)
+                core.schedule.state(call) == StepState::Uncertain && due(row, now, grace)
             })
             .map(|(_, row)| row.clone())
             .filter(|row| !core.looked_up.contains(&row.id))
@@ -101,8 +100,8 @@ impl<S: Storage + 'static> Drive<S> {
 }
 
 /// Whether the call of a row has certainly ended, and the host was never asked about it.
-fn due(row: &Row, now: Time) -> bool {
+fn due(row: &Row, now: Time, grace: i64) -> bool {
     let open = matches!(row.state, RowState::Claimed | RowState::Uncertain) && row.reconciled.is_none();
-    let grace = if row.outcome.is_some() { 0 } else { GRACE_MS };
+    let grace = if row.outcome.is_some() { 0 } else { grace };
     open && row.call_deadline.is_some_and(|deadline| now.0 >= deadline.0.saturating_add(grace))
 }

@@ -43,6 +43,7 @@ impl<S: Storage + 'static> Drive<S> {
             }
             Report::Outcome { ix, attempt, row } => {
                 let current = core.under_way.remove_if(ix, attempt).is_some();
+                core.is_back(ix, attempt);
                 let late = core.schedule.state(ix) == StepState::Uncertain
                     && core.claims.get(&ix).is_some_and(|claimed| *claimed == row.id);
                 if current || late {
@@ -50,8 +51,11 @@ impl<S: Storage + 'static> Drive<S> {
                     self.outcome(core, ix, &row);
                 }
             }
+            Report::Silent { ix, attempt, silent } => self.take_silent(core, ix, attempt, *silent),
+            Report::Back { ix, attempt } => core.is_back(ix, attempt),
             Report::Unstored { ix, attempt, error } => {
                 core.under_way.remove_if(ix, attempt);
+                core.is_back(ix, attempt);
                 core.store_failed(error);
             }
             Report::Fault(text) => {
@@ -117,6 +121,9 @@ impl<S: Storage + 'static> Drive<S> {
             Some(error) => drop(core.errors.insert(ix, error)),
             None => drop(core.errors.remove(&ix)),
         }
+        if let Some(node) = self.ctx.names.get(&row.node) {
+            core.rows.insert(*node, row.clone());
+        }
         let event = match row.state {
             RowState::Succeeded => Event::Ended(ix, How::Done { value: true }),
             RowState::Failed => Event::Ended(ix, How::Failed),
@@ -132,9 +139,6 @@ impl<S: Storage + 'static> Drive<S> {
             _ if core.schedule.state(ix) == StepState::Running => Event::Unknown(ix),
             _ => return,
         };
-        if let Some(node) = self.ctx.names.get(&row.node) {
-            core.rows.insert(*node, row.clone());
-        }
         self.happened(core, ix, event);
         let again = core.schedule.state(ix) == StepState::Uncertain && !core.schedule.cancelled();
         if row.state == RowState::DidNot && again {

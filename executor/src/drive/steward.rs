@@ -5,15 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plangate_approval::storage::ParkAnswer;
-use plangate_approval::{Outcome, RunState, StepState, Storage, StoreError};
+use plangate_approval::{RunState, StepState, Storage, StoreError};
 use plangate_graph::NodeIx;
 
+use super::Drive;
 use super::core::Core;
-use super::dispatch::Start;
-use super::work::Phase;
-use super::{Drive, Report};
 use crate::error::RunError;
-use crate::tools::ReadError;
 
 /// How a drive ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,44 +143,6 @@ impl<S: Storage + 'static> Drive<S> {
         }
     }
 
-    /// A step did not end in time.
-    fn past_deadline(&self, core: &mut Core, ix: NodeIx, attempt: u64) {
-        let Some(under) = core.under_way.get(&ix).filter(|under| under.attempt == attempt) else { return };
-        let waited = u64::try_from(under.timeout.as_millis()).unwrap_or(u64::MAX);
-        let at = self.ctx.watch.micros();
-        // What the steward says comes first; then the call is asked to stop, and what it says comes late.
-        let cancel = under.cancel.clone();
-        if !matches!(under.start, Start::Call { .. }) {
-            under.cell.abandon(self.pool.abandon());
-            let result = Err(ReadError::TimedOut(waited));
-            self.inbox.push(Report::Returned { ix, attempt, at, result });
-            cancel.cancel();
-            return;
-        }
-        let cell = Arc::clone(&under.cell);
-        let mut phase = cell.phase();
-        match &*phase {
-            Phase::Before => {
-                *phase = Phase::Overdue;
-                let why = format!("the server was not ready within {waited} ms; nothing was sent");
-                self.inbox.push(Report::NotReady { ix, attempt, at, why });
-            }
-            Phase::Claimed(claim) => {
-                let claim = claim.clone();
-                *phase = Phase::Overdue;
-                let outcome = Outcome::Unknown(format!("no answer within {waited} ms"));
-                self.record_outcome(ix, attempt, core.times[ix], &claim, &outcome);
-            }
-            // Its report is in the inbox.
-            Phase::Overdue | Phase::Over => return,
-        }
-        // Marked before the thread can get hold of the phase and be done.
-        cell.abandon(self.pool.abandon());
-        drop(phase);
-        cancel.cancel();
-        core.overdue.push(cell);
-    }
-
     /// Lays the run down: ended, or parked. Nothing if something was decided meanwhile.
     fn lay_down(&self, core: &mut Core) -> Result<Option<Laid>, RunError> {
         if let Some(why) = core.stopped.take() {
@@ -200,7 +159,7 @@ impl<S: Storage + 'static> Drive<S> {
         }
         // A call past its deadline may come back at this very moment: either its report is here, or it finds that nobody
         // drives the run and raises the run's `wake` in the store.
-        let overdue = core.overdue.clone();
+        let overdue: Vec<_> = core.overdue.iter().map(|overdue| Arc::clone(&overdue.cell)).collect();
         let phases: Vec<_> = overdue.iter().map(|cell| cell.phase()).collect();
         if !self.inbox.is_empty() {
             return Ok(None);
@@ -214,7 +173,10 @@ impl<S: Storage + 'static> Drive<S> {
         };
         drop(phases);
         match answer {
-            Ok(ParkAnswer::Released) => Ok(Some(laid)),
+            Ok(ParkAnswer::Released) => {
+                core.laid = true;
+                Ok(Some(laid))
+            }
             Ok(ParkAnswer::LookAgain(lease)) => {
                 self.renewed(core, lease);
                 core.news = true;

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use plangate_approval::row::Claim;
 use plangate_approval::{Outcome, Permit, StepState, StepWrite, Storage, StoreError};
@@ -10,6 +11,7 @@ use plangate_graph::{Digest, NodeIx, Value};
 
 use super::core::Times;
 use super::dispatch::{By, Start};
+use super::overdue::Silent;
 use super::{Drive, Report};
 use crate::error::RunError;
 use crate::journal::Detail;
@@ -21,6 +23,7 @@ pub(super) struct Task {
     pub(super) start: Start,
     pub(super) attempt: u64,
     pub(super) times: Times,
+    pub(super) timeout: Duration,
     pub(super) cancel: Cancel,
     pub(super) cell: Arc<Cell>,
 }
@@ -40,10 +43,18 @@ pub(super) enum Phase {
     #[default]
     Before,
     /// Claimed, and perhaps sent.
-    Claimed(Claim),
-    /// The steward has spoken: it is not claimed any more, or its outcome is stored as unknown.
+    Claimed {
+        /// The claim.
+        claim: Claim,
+        /// Until when it may be under way, whoever waits for it: its deadline and the store's grace.
+        until: Option<Instant>,
+    },
+    /// Not claimed in time: it is not claimed any more.
     Overdue,
-    /// The outcome is stored.
+    /// Claimed, and nobody waits for it any more. Its row stays claimed, since the call may be under way: what it brings is
+    /// recorded, but no more than what is known already is said of it.
+    Silent(Claim),
+    /// What came of it is stored, or that nobody knows.
     Over,
 }
 
@@ -147,13 +158,46 @@ impl<S: Storage + 'static> Drive<S> {
             }
         };
         let claim = permit.claim().clone();
-        *phase = Phase::Claimed(claim.clone());
+        let left = task.timeout + Duration::from_millis(self.ctx.store.grace_ms().try_into().unwrap_or(0));
+        *phase = Phase::Claimed { claim: claim.clone(), until: Instant::now().checked_add(left) };
         drop(phase);
 
         let outcome = self.make_effect(permit, &task.cancel);
         let mut phase = task.cell.phase();
-        self.record_outcome(ix, attempt, task.times, &claim, &outcome);
-        *phase = Phase::Over;
+        match (&*phase, &outcome) {
+            (Phase::Silent(_), Outcome::Unknown(_)) => {
+                self.inbox.push(Report::Back { ix, attempt });
+            }
+            (Phase::Claimed { until, .. }, Outcome::Unknown(why)) if task.cancel.is_past() => {
+                let silent = self.silent(ix, task.times, &claim, why.clone(), false, *until);
+                self.inbox.push(Report::Silent { ix, attempt, silent: Box::new(silent) });
+                *phase = Phase::Silent(claim);
+            }
+            _ => {
+                self.record_outcome(ix, attempt, task.times, &claim, &outcome);
+                *phase = Phase::Over;
+            }
+        }
+    }
+
+    /// Nobody waits for a claimed call any more. An unknown outcome in the claimer's name would say that the call has ended,
+    /// and let a person ask for a second one while the first is under way; so its row stays as it is. The caller holds the
+    /// phase.
+    pub(super) fn silent(
+        &self,
+        ix: NodeIx,
+        times: Times,
+        claim: &Claim,
+        why: String,
+        out: bool,
+        until: Option<Instant>,
+    ) -> Silent {
+        let at = self.ctx.watch.micros();
+        let step = self.step(ix, StepState::Uncertain, times, Some(at), Some(why.clone()));
+        // Written while the phase is held, so that what the call says after it stays.
+        let written =
+            step.and_then(|step| self.ctx.store.record(&self.lease(), &[step]).map_err(RunError::Store));
+        Silent { row: claim.row.clone(), why, out, until, written }
     }
 
     /// Everything that comes before a claim: the connection, and the definition of the tool as it is now.

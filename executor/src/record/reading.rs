@@ -71,9 +71,10 @@ impl Reading<'_> {
     fn state(&self, schedule: &Schedule, ix: NodeIx) -> StepState {
         let state = schedule.state(ix);
         if state == StepState::Uncertain
+            && self.picture.states[ix] != Some(StepState::Uncertain)
             && self.picture.row_of(self.shape, ix).is_some_and(|(row, _)| row.state == RowState::Claimed)
         {
-            // Its driver is there: the call is under way.
+            // Its driver is there, and has not given it up: the call is under way.
             return StepState::Running;
         }
         // Whatever had not ended when the run was cancelled was cancelled with it.

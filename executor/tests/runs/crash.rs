@@ -70,6 +70,9 @@ impl Storage for Dying {
     fn clock(&self) -> Arc<dyn Clock> {
         self.store.clock()
     }
+    fn grace_ms(&self) -> i64 {
+        self.store.grace_ms()
+    }
     fn holder(&self) -> Result<Holder, StoreError> {
         self.store.holder()
     }

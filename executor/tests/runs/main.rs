@@ -22,6 +22,7 @@ mod failing;
 mod golden;
 mod leases;
 mod limits;
+mod overdue;
 mod people;
 mod size;
 mod worked;

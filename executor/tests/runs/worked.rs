@@ -95,6 +95,8 @@ fn a_post_that_timed_out_is_asked_about_and_may_be_asked_again() {
     let parked = stage.resume(&parked);
     let row = only(&parked);
     assert_eq!((state(&parked, "a"), state(&parked, "b/gate")), (Uncertain, Waiting));
+    // Its own time, and the grace.
+    stage.clock.advance_ms(32_000);
     stage.settle(&row, false, None);
     let parked = stage.resume(&parked);
     assert_eq!(only(&parked).node, "a/gate");

@@ -66,6 +66,14 @@ static void effect(enum how how, plangate_status want, const char *state, const 
   CHECK(plangate_cancelled(seen.call) == 1);
   plangate_buf_free(&record);
   if (how == NEVER) {
+    /* It may be under way: nobody can say yet that it did not happen. */
+    char id[64];
+    STATUS(PLANGATE_OK, plangate_approval_list(store, &record, NULL));
+    CHECK(strstr(record.data, "\"state\":\"uncertain\"") != NULL);
+    text_of(record.data, "id", id, sizeof id);
+    plangate_buf_free(&record);
+    STATUS(PLANGATE_E_IN_FLIGHT,
+           plangate_settle(store, id, 0, "{\"issuer\":\"test\",\"subject\":\"bob\"}", NULL, NULL, NULL));
     /* Too late is still the caller's word, once, while nobody has settled it. */
     STATUS(PLANGATE_OK, plangate_answer(seen.call, 1, "{\"n\":2}", 7));
     STATUS(PLANGATE_E_NOT_FOUND, plangate_answer(seen.call, 1, "{\"n\":3}", 7));
