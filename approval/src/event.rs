@@ -30,6 +30,8 @@ pub enum Kind {
     Answered,
     /// The no that rejected a row.
     Rejected,
+    /// The very same call was made a short while before: it was not asked, not edited into that, or not claimed.
+    Refused,
     /// A row was seen past its time for the first time.
     Expired,
     /// A row was cancelled, or its run.
@@ -70,6 +72,7 @@ impl Kind {
             Kind::Approved => "approved",
             Kind::Answered => "answered",
             Kind::Rejected => "rejected",
+            Kind::Refused => "refused",
             Kind::Expired => "expired",
             Kind::Cancelled => "cancelled",
             Kind::Claimed => "claimed",

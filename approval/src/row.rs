@@ -351,6 +351,16 @@ impl RowState {
         RowState::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
+    /// What became of a call, as a predicate of "the very same call".
+    pub(crate) fn of_the_same_call(self) -> &'static str {
+        match self {
+            RowState::Claimed => "is being made",
+            RowState::Uncertain => "was left uncertain",
+            RowState::Rejected => "was rejected",
+            _ => "was made",
+        }
+    }
+
     /// Whether it waits for somebody: for votes, for its call, or for a word on what happened.
     pub fn open(self) -> bool {
         matches!(self, RowState::Pending | RowState::Approved | RowState::Claimed | RowState::Uncertain)

@@ -98,6 +98,8 @@ pub(crate) fn fault(error: &StoreError) -> Fault {
         StoreError::Changed { .. } => {
             Fault::new(Exit::TooLate, "changed", message).help("look at it again with `plangate show`")
         }
+        StoreError::Repeated { row, .. } => Fault::new(Exit::TooLate, "repeated", message)
+            .help(format!("look at that call with `plangate show {}`", short(&row.0))),
         StoreError::NotAllowed(_) => Fault::new(Exit::NotAllowed, "not-allowed", message),
         StoreError::InFlight { .. } => Fault::new(Exit::Busy, "in-flight", message),
         StoreError::LeaseLost(_) => Fault::new(Exit::Busy, "lease-lost", message),

@@ -2,6 +2,7 @@
 
 use plangate_approval::{Outcome, Person, Row, Run, Time};
 use plangate_graph::Value;
+use plangate_graph::policy::Repeat;
 use serde::Serialize;
 
 use crate::render::row::step;
@@ -23,6 +24,8 @@ pub(crate) struct RowView {
     edits: Vec<EditView>,
     reason: Vec<String>,
     quorum: u32,
+    /// For how long the very same call is refused once it was made.
+    repeat: Option<Repeat>,
     created: String,
     expires: String,
     decided_at: Option<String>,
@@ -168,6 +171,7 @@ impl RowView {
                 .collect(),
             reason: row.reason.clone(),
             quorum: row.terms.quorum,
+            repeat: row.terms.repeat,
             created: rfc3339(row.created),
             expires: rfc3339(row.expires),
             decided_at: time(row.decided_at),

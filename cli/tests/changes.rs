@@ -145,3 +145,35 @@ fn a_change_is_accepted_and_asked_again() {
     place.run(&["resume", &run]).ended(3);
     assert_eq!((place.waiting_count(), place.lines("posted")), (2, 0));
 }
+
+#[test]
+fn the_very_same_call_is_refused_for_a_day() {
+    let place = Place::new();
+    place.write("x.recipe", ONE);
+    place.write(
+        "plangate.toml",
+        "[[repeat]]\nserver = \"notes\"\ntool = \"post_note\"\nwithin = \"24h\"\nreason = \"once a day\"\n",
+    );
+    let card = place.run(&["run", "x.recipe"]).ended(3);
+    assert!(
+        card.out.matches("refused if the very same call was made within 1d before").count() == 2,
+        "on the card, and in the row: {}",
+        card.out
+    );
+    let row = place.waiting();
+    assert_eq!(member(member(&row, "repeat"), "within_ms").to_string(), "86400000");
+    place.run(&["approve", text(&row, "id")]).ended(0);
+    let first = text(&place.last_run(), "id").to_owned();
+    let refused = place.run(&["run", "x.recipe"]).ended(1);
+    assert!(refused.out.contains(&first) && refused.out.contains("[[repeat]]"), "{}", refused.out);
+    assert_eq!((place.waiting_count(), place.lines("posted")), (0, 1), "nobody was asked");
+    let log = place.run(&["audit", "--export"]).ended(0);
+    let refusal = log.out.lines().map(|line| Value::parse(line).unwrap());
+    let refusal =
+        refusal.map(|line| member(&line, "what").clone()).find(|what| text(what, "kind") == "refused");
+    assert_eq!(text(&refusal.unwrap(), "before_run"), first);
+    place.run(&["audit"]).ended(0);
+    // Whoever wants it sooner changes the rule.
+    place.write("plangate.toml", "");
+    place.run(&["run", "x.recipe"]).ended(3);
+}

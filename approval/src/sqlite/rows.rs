@@ -16,7 +16,7 @@ use crate::state::{Claimer, Stored, Tenure};
 use crate::verbs::{OpenStates, RowsOf};
 
 pub(super) const SELECT: &str = "SELECT a.id, a.run, a.node, a.ask, a.digest, a.call, a.server, a.origin, a.tool, a.definition,
-    a.timeout_ms, a.args, a.question, a.reason, a.policy, a.deadline_ms, a.quorum, a.roles, a.verified_only, a.requester_may, a.may_edit, a.key, a.edits, a.plan, a.state,
+    a.timeout_ms, a.args, a.question, a.reason, a.policy, a.deadline_ms, a.quorum, a.roles, a.verified_only, a.requester_may, a.may_edit, a.repeat, a.key, a.edits, a.plan, a.state,
     a.created, a.expires, a.decided_at, a.usable_until, a.decided_by, a.decision_reason, a.claim, a.claim_holder,
     a.claim_fence, a.call_open, a.claimed_at, a.call_deadline, a.outcome, a.ended_at, a.reconciled, a.settled,
     run.fence, run.holder, run.lease_until
@@ -91,9 +91,9 @@ pub(super) fn add(db: &Connection, stored: &Stored) -> Result<(), Sql> {
         "INSERT INTO approval (id, run, node, ask, digest, call, server, origin, tool, definition, timeout_ms, args,
            question, reason, policy, deadline_ms, quorum, roles, verified_only, requester_may, may_edit, key, edits, state, created, expires, decided_at,
            usable_until, decided_by, decision_reason, claim, claim_holder, claim_fence, call_open, claimed_at,
-           call_deadline, plan)
+           call_deadline, plan, repeat)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-           ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37)",
+           ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38)",
     )?
     .execute(params![
         row.id.0,
@@ -133,6 +133,7 @@ pub(super) fn add(db: &Connection, stored: &Stored) -> Result<(), Sql> {
         row.claimed_at.map(|t| t.0),
         row.call_deadline.map(|t| t.0),
         row.plan.as_bytes(),
+        row.terms.repeat.as_ref().map(json).transpose()?,
     ])?;
     Ok(())
 }
@@ -251,7 +252,7 @@ fn call_of(c: &mut Columns<'_>) -> Result<Option<RowCall>, Sql> {
     }
 }
 
-/// The columns `deadline_ms, quorum, roles, verified_only, requester_may, may_edit`.
+/// The columns `deadline_ms, quorum, roles, verified_only, requester_may, may_edit, repeat`.
 fn terms_of(c: &mut Columns<'_>) -> Result<Terms, Sql> {
     Ok(Terms {
         deadline_ms: c.take()?,
@@ -260,6 +261,7 @@ fn terms_of(c: &mut Columns<'_>) -> Result<Terms, Sql> {
         verified_only: c.yes_no()?,
         requester_may_decide: c.yes_no()?,
         may_edit: c.json_or_none()?,
+        repeat: c.json_or_none()?,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use plangate_graph::Digest;
 
-use super::{OpenStates, Tables, Verb, apply, held_by, moment, refuse, row_and_run, run_head};
+use super::{OpenStates, Tables, Verb, apply, held_by, moment, refuse, repeated, row_and_run, run_head};
 use crate::outcome::{Outcome, Reconciled};
 use crate::row::{Decision, Edit, NewRow, Row, RowId, RowState};
 use crate::run::{Lease, StepWrite};
@@ -142,6 +142,9 @@ fn put<T: Tables>(
     };
     let change = match (asked, same) {
         (Ok(Asked::New { row, lapsed }), _) => {
+            if let Some(refusal) = repeated(t, &row.next.row)? {
+                return refuse(t, &mut head, refusal);
+            }
             if let Some(lapsed) = lapsed {
                 apply(t, &mut head, &lapsed)?;
             }
@@ -172,6 +175,12 @@ fn change<T: Tables>(
     };
     match change {
         Ok(change) => {
+            if state::puts_a_call(&stored, &change.next)
+                && let Some(refusal) = repeated(t, &change.next.row)?
+            {
+                let log = refusal.log.map(|what| what.row(&stored.row.id));
+                return refuse(t, &mut head, Refusal { log, ..refusal });
+            }
             apply(t, &mut head, &change)?;
             Ok(Ok((change, head)))
         }

@@ -52,6 +52,9 @@ pub(crate) fn whole(row: &Row, now: Time, arguments: Arguments, paint: Paint) ->
     if let Some(origin) = row.call.as_ref().and_then(|c| c.origin.as_ref()) {
         label("server", &visible(origin));
     }
+    if let Some(repeat) = row.terms.repeat {
+        label("repeat", &repeat.words());
+    }
     label("digest", &row.digest.to_string());
     for edit in &row.edits {
         let note = edit.note.as_ref().map(|n| format!(": {}", visible(n))).unwrap_or_default();

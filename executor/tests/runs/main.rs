@@ -23,5 +23,6 @@ mod golden;
 mod leases;
 mod limits;
 mod people;
+mod repeats;
 mod size;
 mod worked;
