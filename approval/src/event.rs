@@ -22,6 +22,8 @@ pub enum Kind {
     Asked,
     /// A person put other arguments in the place of those that were asked.
     Edited,
+    /// A surface showed a row to a person.
+    Shown,
     /// A vote that decided nothing yet.
     Voted,
     /// The vote that made a row approved.
@@ -61,6 +63,38 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 23] = [
+        Kind::Started,
+        Kind::Leased,
+        Kind::Asked,
+        Kind::Edited,
+        Kind::Shown,
+        Kind::Voted,
+        Kind::Approved,
+        Kind::Answered,
+        Kind::Rejected,
+        Kind::Refused,
+        Kind::Expired,
+        Kind::Cancelled,
+        Kind::Claimed,
+        Kind::Outcome,
+        Kind::Uncertain,
+        Kind::Reconciled,
+        Kind::Settled,
+        Kind::Confirmed,
+        Kind::Contradicted,
+        Kind::Accepted,
+        Kind::Parked,
+        Kind::Attention,
+        Kind::Ended,
+    ];
+
+    /// The kind that is written so.
+    pub fn named(text: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+
     /// As it stands under `kind`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -68,6 +102,7 @@ impl Kind {
             Kind::Leased => "leased",
             Kind::Asked => "asked",
             Kind::Edited => "edited",
+            Kind::Shown => "shown",
             Kind::Voted => "voted",
             Kind::Approved => "approved",
             Kind::Answered => "answered",

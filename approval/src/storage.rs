@@ -73,6 +73,10 @@ pub trait Storage: Send + Sync {
     /// votes are void and kept, the bytes before are kept, and the row expires no later than before. The same edit again
     /// changes nothing. [`StoreError::Repeated`] as for `ask`.
     fn edit(&self, edit: &Edit, key: &str) -> Result<Row, StoreError>;
+    /// Writes down that a surface showed this row, with this digest, to this person: the log then says who saw what, when
+    /// and how. Called once the whole of it was shown, before the person decides. Once for each person, digest and surface,
+    /// while the row is open; anything else changes nothing. A digest that the row never had is [`StoreError::Changed`].
+    fn shown(&self, row: &RowId, digest: Digest, to: &Person, surface: &str) -> Result<Row, StoreError>;
     /// Takes an approved row to make its call, and its step to `running`. The last thing before the call. It compares
     /// the digest with the stored one and with the bytes themselves, the definition, the votes, and the lease. The same
     /// nonce again is the same claim, in whatever state it is by then: look at the state. [`StoreError::Repeated`] as for

@@ -172,6 +172,11 @@ on_every_store! {
         an_uncertain_call_counts_until_it_is_settled
         a_no_counts_where_policy_says_so
         a_clock_set_back_does_not_allow_a_repeat;
+    shown:
+        a_showing_is_kept_once
+        a_showing_is_of_the_bytes_that_were_shown
+        what_is_over_is_read_without_a_trace
+        a_showing_names_a_person_and_a_surface;
     leases:
         one_drives
         the_fence_counts_and_not_only_the_holder

@@ -31,6 +31,7 @@ pub(crate) struct RowView {
     decided_at: Option<String>,
     decided_by: Option<String>,
     decision_reason: Option<String>,
+    shown: Vec<ShownView>,
     votes: Vec<VoteView>,
     claimed_at: Option<String>,
     outcome: Option<OutcomeView>,
@@ -81,6 +82,14 @@ impl BeforeView {
             at: rfc3339(at),
         }
     }
+}
+
+#[derive(Debug, Serialize)]
+struct ShownView {
+    to: PersonView,
+    surface: String,
+    digest: String,
+    at: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -177,6 +186,16 @@ impl RowView {
             decided_at: time(row.decided_at),
             decided_by: row.decided_by.clone(),
             decision_reason: row.decision_reason.clone(),
+            shown: row
+                .shown
+                .iter()
+                .map(|shown| ShownView {
+                    to: person(&shown.to),
+                    surface: shown.surface.clone(),
+                    digest: shown.digest.to_string(),
+                    at: rfc3339(shown.at),
+                })
+                .collect(),
             votes: row
                 .votes
                 .iter()

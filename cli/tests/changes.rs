@@ -67,6 +67,25 @@ fn approved_with_other_arguments() {
         let found = lines.iter().find(|line| text(member(line, "what"), "kind") == kind);
         found.unwrap_or_else(|| panic!("no {kind} in {}", log.out))
     };
+    let rows: Vec<(&str, String)> = lines
+        .iter()
+        .filter(|line| line.member("step").is_some())
+        .map(|line| (text(member(line, "what"), "kind"), member(line, "arguments_shown").to_string()))
+        .collect();
+    let (first, second) = (r#"{"amount":1.10,"text":"one"}"#, r#"{"amount":0.10,"text":"smaller"}"#);
+    assert_eq!(
+        rows.iter().map(|(kind, shown)| (*kind, shown.as_str())).collect::<Vec<_>>(),
+        [
+            ("asked", first),
+            ("shown", first),
+            ("edited", second),
+            ("shown", second),
+            ("approved", second),
+            ("claimed", second),
+            ("outcome", second)
+        ],
+        "as they stood at that moment; each digest is shown once to one person"
+    );
     let shown = |kind: &str| member(of(kind), "arguments_shown").to_string();
     assert_eq!(shown("asked"), r#"{"amount":1.10,"text":"one"}"#);
     assert_eq!(shown("approved"), r#"{"amount":0.10,"text":"smaller"}"#);

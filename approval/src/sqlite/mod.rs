@@ -208,6 +208,10 @@ impl Storage for SqliteStore {
         self.write(|t| verbs::row::edit(t, edit, key))
     }
 
+    fn shown(&self, row: &RowId, digest: Digest, to: &Person, surface: &str) -> Result<Row, StoreError> {
+        self.write(|t| verbs::row::shown(t, row, digest, to, surface))
+    }
+
     fn claim(
         &self,
         lease: &Lease,

@@ -86,6 +86,7 @@ CREATE TABLE approval (
   reconciled      TEXT,
   settled         TEXT,
   repeat          TEXT,
+  shown           TEXT NOT NULL DEFAULT '[]',
   UNIQUE (run, node, ask),
   CHECK ((call IS NULL) = (args IS NULL)),
   CHECK (args IS NOT NULL OR question IS NOT NULL)

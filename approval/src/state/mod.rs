@@ -19,6 +19,7 @@ mod people;
 mod reconcile;
 mod repeat;
 mod settle;
+mod shown;
 mod vote;
 
 pub use ask::{Asked, Earlier, Waived, ask, born_claimed};
@@ -29,6 +30,7 @@ pub use lease::{Taken, hold, lease_of, mark_cancelled, may_start, release, start
 pub use reconcile::reconcile;
 pub use repeat::{puts_a_call, repeated};
 pub use settle::settle;
+pub use shown::shown;
 pub use vote::{decide, extend};
 
 use plangate_graph::Digest;

@@ -12,6 +12,7 @@ pub mod races;
 pub mod reconciled;
 pub mod repeats;
 pub mod rows;
+pub mod shown;
 pub mod time;
 mod unclear;
 pub mod votes;

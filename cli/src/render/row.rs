@@ -141,6 +141,16 @@ fn story(row: &Row, now: Time, paint: Paint) -> String {
     let at = |time: Option<Time>| time.map(|t| format!(" at {}", moment(t, now))).unwrap_or_default();
     let mut out =
         labelled("asked", &format!("{} for run {}", moment(row.created, now), short(&row.run.0)), paint);
+    for shown in &row.shown {
+        let edited = if shown.digest == row.digest { "" } else { " (before it was edited)" };
+        let words = format!(
+            "to {} by {} at {}{edited}",
+            visible(&shown.to.to_string()),
+            visible(&shown.surface),
+            moment(shown.at, now)
+        );
+        out.push_str(&labelled("shown", &words, paint));
+    }
     for vote in &row.votes {
         let word = if vote.yes { "yes" } else { "no" };
         let reason = vote.reason.as_ref().map(|r| format!(": {}", visible(r))).unwrap_or_default();
