@@ -6,7 +6,7 @@ use plangate_graph::policy::Terms;
 use crate::outcome::Outcome;
 use crate::permit::{Permit, PermittedCall};
 use crate::random;
-use crate::row::{Claim, Decision, Edit, NewRow, Row, RowCall, RowId, RowState};
+use crate::row::{Claim, Decision, Edit, NewRow, Person, Row, RowCall, RowId, RowState};
 use crate::run::{LEASE_MS, Lease, RunId, StepWrite};
 use crate::storage::{Settlement, Storage, StoreError};
 
@@ -71,6 +71,11 @@ impl<S: Storage> Approvals<S> {
     pub fn edit(&self, row: &Row, edit: &Edit) -> Result<Row, StoreError> {
         let node = row.call.as_ref().map_or(&row.node, |call| &call.node);
         self.store.edit(edit, &key(&self.store.id()?, &row.run, node, &Digest::of(&edit.args)))
+    }
+
+    /// Writes down that a surface showed this row to this person, as it is given here; see [`Storage::shown`].
+    pub fn shown(&self, row: &Row, to: &Person, surface: &str) -> Result<Row, StoreError> {
+        self.store.shown(&row.id, row.digest, to, surface)
     }
 
     /// Takes an approved row to make its call: the last thing before the call. `row` is what the driver holds to be

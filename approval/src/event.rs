@@ -22,6 +22,8 @@ pub enum Kind {
     Asked,
     /// A person put other arguments in the place of those that were asked.
     Edited,
+    /// A surface showed a row to a person.
+    Shown,
     /// A vote that decided nothing yet.
     Voted,
     /// The vote that made a row approved.
@@ -30,6 +32,8 @@ pub enum Kind {
     Answered,
     /// The no that rejected a row.
     Rejected,
+    /// The very same call was made a short while before: it was not asked, not edited into that, or not claimed.
+    Refused,
     /// A row was seen past its time for the first time.
     Expired,
     /// A row was cancelled, or its run.
@@ -59,6 +63,38 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 23] = [
+        Kind::Started,
+        Kind::Leased,
+        Kind::Asked,
+        Kind::Edited,
+        Kind::Shown,
+        Kind::Voted,
+        Kind::Approved,
+        Kind::Answered,
+        Kind::Rejected,
+        Kind::Refused,
+        Kind::Expired,
+        Kind::Cancelled,
+        Kind::Claimed,
+        Kind::Outcome,
+        Kind::Uncertain,
+        Kind::Reconciled,
+        Kind::Settled,
+        Kind::Confirmed,
+        Kind::Contradicted,
+        Kind::Accepted,
+        Kind::Parked,
+        Kind::Attention,
+        Kind::Ended,
+    ];
+
+    /// The kind that is written so.
+    pub fn named(text: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+
     /// As it stands under `kind`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -66,10 +102,12 @@ impl Kind {
             Kind::Leased => "leased",
             Kind::Asked => "asked",
             Kind::Edited => "edited",
+            Kind::Shown => "shown",
             Kind::Voted => "voted",
             Kind::Approved => "approved",
             Kind::Answered => "answered",
             Kind::Rejected => "rejected",
+            Kind::Refused => "refused",
             Kind::Expired => "expired",
             Kind::Cancelled => "cancelled",
             Kind::Claimed => "claimed",

@@ -151,6 +151,8 @@ pub struct Row {
     pub reconciled: Option<Reconcile>,
     /// Who settled it, when, and with what note.
     pub settled: Option<Settled>,
+    /// To whom it was shown while it was open: each person once for each digest and surface.
+    pub shown: Vec<Shown>,
 }
 
 /// One person's yes or no.
@@ -169,6 +171,19 @@ pub struct Vote {
     pub at: Time,
     /// What the person said with it.
     pub reason: Option<String>,
+}
+
+/// That a surface showed the row to a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// To whom.
+    pub to: Person,
+    /// The digest that was shown.
+    pub digest: Digest,
+    /// How, in a word of the host: `cli`, `web`.
+    pub surface: String,
+    /// When first.
+    pub at: Time,
 }
 
 /// What the host said of an uncertain call, and the claim that it was asked about.
@@ -349,6 +364,16 @@ impl RowState {
     /// The state that is written so.
     pub fn named(text: &str) -> Option<RowState> {
         RowState::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+
+    /// What became of a call, as a predicate of "the very same call".
+    pub(crate) fn of_the_same_call(self) -> &'static str {
+        match self {
+            RowState::Claimed => "is being made",
+            RowState::Uncertain => "was left uncertain",
+            RowState::Rejected => "was rejected",
+            _ => "was made",
+        }
     }
 
     /// Whether it waits for somebody: for votes, for its call, or for a word on what happened.

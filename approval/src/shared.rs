@@ -82,6 +82,16 @@ macro_rules! handed_on {
                 (**self).edit(edit, key)
             }
 
+            fn shown(
+                &self,
+                row: &RowId,
+                digest: Digest,
+                to: &Person,
+                surface: &str,
+            ) -> Result<Row, StoreError> {
+                (**self).shown(row, digest, to, surface)
+            }
+
             fn claim(
                 &self,
                 lease: &Lease,

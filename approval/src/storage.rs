@@ -67,7 +67,8 @@ pub trait Storage: Send + Sync {
 
     /// Puts a row, and its step to `pending`. Called once its arguments are final, before anybody is told that it waits.
     /// Idempotent by (run, node, ask); other bytes are [`StoreError::Changed`]. The next ask number of a node is taken
-    /// only after its last row expired or a person said that its call did not happen.
+    /// only after its last row expired or a person said that its call did not happen. Where the row's terms say so,
+    /// [`StoreError::Repeated`] if the very same call was made a short while before, in any run.
     fn ask(&self, lease: &Lease, row: &NewRow, step: &[StepWrite]) -> Result<Row, StoreError>;
     /// One person's vote; raises the run's `wake`. Refusals in this order: not found, decided, cancelled, expired,
     /// changed, not allowed. The same person's yes again changes nothing.
@@ -75,11 +76,16 @@ pub trait Storage: Send + Sync {
     /// Puts other arguments in the place of those that a pending row was asked with; raises the run's `wake`. The caller
     /// has held them against schema and policy; `key` is the idempotency key for them. Refusals as for `decide`. Earlier
     /// votes are void and kept, the bytes before are kept, and the row expires no later than before. The same edit again
-    /// changes nothing.
+    /// changes nothing. [`StoreError::Repeated`] as for `ask`.
     fn edit(&self, edit: &Edit, key: &str) -> Result<Row, StoreError>;
+    /// Writes down that a surface showed this row, with this digest, to this person: the log then says who saw what, when
+    /// and how. Called once the whole of it was shown, before the person decides. Once for each person, digest and surface,
+    /// while the row is open; anything else changes nothing. A digest that the row never had is [`StoreError::Changed`].
+    fn shown(&self, row: &RowId, digest: Digest, to: &Person, surface: &str) -> Result<Row, StoreError>;
     /// Takes an approved row to make its call, and its step to `running`. The last thing before the call. It compares
     /// the digest with the stored one and with the bytes themselves, the definition, the votes, and the lease. The same
-    /// nonce again is the same claim, in whatever state it is by then: look at the state.
+    /// nonce again is the same claim, in whatever state it is by then: look at the state. [`StoreError::Repeated`] as for
+    /// `ask`: of two rows about the very same call that wait at once, one is claimed.
     fn claim(
         &self,
         lease: &Lease,
@@ -289,6 +295,24 @@ pub enum StoreError {
     /// The run holds its effects while one of its rows is pending.
     #[error("the run starts nothing while {0} waits for a decision")]
     Held(RowId),
+    /// The very same call was made before, or rejected, and policy refuses a repeat so soon.
+    #[error(
+        "the very same call {} by run {run} at {at}; a rule [[repeat]] of the policy refuses it until {until}. \
+         Whoever wants it sooner changes that rule",
+        .state.of_the_same_call()
+    )]
+    Repeated {
+        /// The row of that call.
+        row: RowId,
+        /// Its run.
+        run: RunId,
+        /// What became of it, as far as it is written down.
+        state: RowState,
+        /// When it was called, or rejected.
+        at: Time,
+        /// Until when it is refused, as things stand.
+        until: Time,
+    },
     /// The operating system gave no random bits.
     #[error("no random bits: {0}")]
     Random(String),

@@ -146,7 +146,7 @@ fn the_file_says_what_it_is() {
         |pragma: &str| -> i64 { db.query_row(&format!("PRAGMA {pragma}"), [], |r| r.get(0)).unwrap() };
     assert_eq!(
         (number("application_id"), number("user_version")),
-        (i64::from(u32::from_be_bytes(*b"plgt")), 1)
+        (i64::from(u32::from_be_bytes(*b"plgt")), 2)
     );
     let journal: String = db.query_row("PRAGMA journal_mode", [], |r| r.get(0)).unwrap();
     assert_eq!(journal, "wal");
@@ -209,14 +209,65 @@ fn what_is_not_a_store_is_left_alone() {
 
 #[test]
 fn other_versions_are_refused() {
-    for found in [0, 2, 77] {
+    for found in [-1, 0, 3, 77] {
         let (_folder, path) = folder();
         three_waiting(&path);
         edit(&path, &format!("PRAGMA user_version = {found}"));
         let before = fs::read(&path).unwrap();
-        assert_eq!(SqliteStore::open(&path).map(drop), Err(StoreError::Version { found, known: 1 }));
+        assert_eq!(SqliteStore::open(&path).map(drop), Err(StoreError::Version { found, known: 2 }));
         assert_eq!(fs::read(&path).unwrap(), before);
     }
+}
+
+/// What every table looks like, whatever the order in which its columns came.
+fn shape(path: &Path) -> Vec<String> {
+    let db = rusqlite::Connection::open(path).unwrap();
+    let mut find = db
+        .prepare(
+            "SELECT s.name, c.name, c.type, c.\"notnull\", ifnull(c.dflt_value, ''), c.pk
+             FROM sqlite_schema s, pragma_table_info(s.name) c WHERE s.type = 'table' ORDER BY 1, 2",
+        )
+        .unwrap();
+    let columns = find.query_map([], |row| {
+        let (not_null, key): (i64, i64) = (row.get(3)?, row.get(5)?);
+        let text = |i| row.get::<_, String>(i);
+        Ok(format!("{}.{} {} {not_null} {} {key}", text(0)?, text(1)?, text(2)?, text(4)?))
+    });
+    let mut shape: Vec<String> = columns.unwrap().map(Result::unwrap).collect();
+    let mut find = db.prepare("SELECT name FROM sqlite_schema WHERE type <> 'table' ORDER BY 1").unwrap();
+    shape.extend(find.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap));
+    shape
+}
+
+/// The kept store is of schema 1. It is brought forward once, by whichever of many handles opens it first, and is then
+/// what a new store is.
+#[test]
+fn an_earlier_store_is_brought_forward() {
+    let (_folder, path) = folder();
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/state.db"), &path).unwrap();
+    let version = |path: &Path| -> i64 {
+        let db = rusqlite::Connection::open(path).unwrap();
+        db.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(version(&path), 1);
+    let start = Barrier::new(8);
+    let opened: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    start.wait();
+                    SqliteStore::open(&path).map(|store| store.rows(None).unwrap().len())
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(opened.iter().all(|rows| rows.as_ref().is_ok_and(|rows| *rows == 3)), "{opened:?}");
+    assert_eq!(version(&path), 2);
+    let (_folder, new) = folder();
+    SqliteStore::open(&new).unwrap();
+    assert_eq!(shape(&path), shape(&new));
+    audit::verify(&SqliteStore::open(&path).unwrap(), None).unwrap();
 }
 
 #[test]

@@ -164,6 +164,19 @@ on_every_store! {
         did_not_of_what_is_not_usable_asks_again
         an_accepted_change_is_the_runs
         the_very_same_call_is_found;
+    repeats:
+        a_repeat_is_refused_before_anybody_is_asked
+        of_two_that_wait_one_is_claimed
+        what_a_rule_lets_through_is_refused_too
+        an_edit_into_a_call_that_was_made_is_refused
+        an_uncertain_call_counts_until_it_is_settled
+        a_no_counts_where_policy_says_so
+        a_clock_set_back_does_not_allow_a_repeat;
+    shown:
+        a_showing_is_kept_once
+        a_showing_is_of_the_bytes_that_were_shown
+        what_is_over_is_read_without_a_trace
+        a_showing_names_a_person_and_a_surface;
     leases:
         one_drives
         the_fence_counts_and_not_only_the_holder
@@ -194,6 +207,7 @@ on_every_store! {
         one_decides
         a_quorum_is_filled_once
         one_claims
+        one_of_the_very_same_calls_is_made
         one_is_born_claimed
         one_leases
         no_wake_up_is_lost

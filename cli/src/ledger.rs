@@ -79,10 +79,13 @@ impl Ledger {
         }
         let call = row.call.as_ref();
         let current = call.map(|call| call.args.as_slice());
-        let shown = self.digests.get(&row.id).and_then(|digest| {
-            let replaced = row.edits.iter().find(|edit| edit.digest.to_string() == *digest);
+        // Whoever voted, or was shown it, saw these bytes, whatever stood there by then.
+        let of_the_event = member("seen").or_else(|| member("digest").filter(|_| kind == "shown"));
+        let digest = of_the_event.or_else(|| self.digests.get(&row.id).map(String::as_str));
+        let shown = digest.and_then(|digest| {
+            let replaced = row.edits.iter().find(|edit| edit.digest.to_string() == digest);
             match replaced {
-                Some(edit) if row.digest.to_string() != *digest => Some(edit.args.as_slice()),
+                Some(edit) if row.digest.to_string() != digest => Some(edit.args.as_slice()),
                 _ => current,
             }
         });

@@ -14,6 +14,7 @@ use rustix::fs::{Access, access};
 use crate::exit::Exit;
 use crate::fault::Fault;
 use crate::project::{Project, STATE};
+use crate::who::myself;
 
 /// How many characters of an id are shown, and typed.
 pub(crate) const SHORT: usize = 8;
@@ -98,6 +99,8 @@ pub(crate) fn fault(error: &StoreError) -> Fault {
         StoreError::Changed { .. } => {
             Fault::new(Exit::TooLate, "changed", message).help("look at it again with `plangate show`")
         }
+        StoreError::Repeated { row, .. } => Fault::new(Exit::TooLate, "repeated", message)
+            .help(format!("look at that call with `plangate show {}`", short(&row.0))),
         StoreError::NotAllowed(_) => Fault::new(Exit::NotAllowed, "not-allowed", message),
         StoreError::InFlight { .. } => Fault::new(Exit::Busy, "in-flight", message),
         StoreError::LeaseLost(_) => Fault::new(Exit::Busy, "lease-lost", message),
@@ -214,6 +217,15 @@ pub(crate) fn before(store: &SqliteStore, row: &Row) -> Result<Vec<Row>, Fault> 
         other.id != row.id && other.created <= row.created && !waits && !nothing
     });
     Ok(same)
+}
+
+/// What the log calls the command line.
+const SURFACE: &str = "cli";
+
+/// Writes down that the whole of an approval was shown to whoever typed the command.
+pub(crate) fn shown(store: &SqliteStore, row: &Row, project: &Project) -> Result<(), Fault> {
+    let to = myself(&project.config.policy);
+    store.shown(&row.id, row.digest, &to, SURFACE).map(drop).map_err(|e| fault(&e))
 }
 
 fn enough(id: &str) -> Result<String, Fault> {

@@ -2,6 +2,7 @@
 
 use plangate_approval::{Outcome, Person, Row, Run, Time};
 use plangate_graph::Value;
+use plangate_graph::policy::Repeat;
 use serde::Serialize;
 
 use crate::render::row::step;
@@ -23,11 +24,14 @@ pub(crate) struct RowView {
     edits: Vec<EditView>,
     reason: Vec<String>,
     quorum: u32,
+    /// For how long the very same call is refused once it was made.
+    repeat: Option<Repeat>,
     created: String,
     expires: String,
     decided_at: Option<String>,
     decided_by: Option<String>,
     decision_reason: Option<String>,
+    shown: Vec<ShownView>,
     votes: Vec<VoteView>,
     claimed_at: Option<String>,
     outcome: Option<OutcomeView>,
@@ -78,6 +82,14 @@ impl BeforeView {
             at: rfc3339(at),
         }
     }
+}
+
+#[derive(Debug, Serialize)]
+struct ShownView {
+    to: PersonView,
+    surface: String,
+    digest: String,
+    at: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -168,11 +180,22 @@ impl RowView {
                 .collect(),
             reason: row.reason.clone(),
             quorum: row.terms.quorum,
+            repeat: row.terms.repeat,
             created: rfc3339(row.created),
             expires: rfc3339(row.expires),
             decided_at: time(row.decided_at),
             decided_by: row.decided_by.clone(),
             decision_reason: row.decision_reason.clone(),
+            shown: row
+                .shown
+                .iter()
+                .map(|shown| ShownView {
+                    to: person(&shown.to),
+                    surface: shown.surface.clone(),
+                    digest: shown.digest.to_string(),
+                    at: rfc3339(shown.at),
+                })
+                .collect(),
             votes: row
                 .votes
                 .iter()

@@ -67,6 +67,25 @@ fn approved_with_other_arguments() {
         let found = lines.iter().find(|line| text(member(line, "what"), "kind") == kind);
         found.unwrap_or_else(|| panic!("no {kind} in {}", log.out))
     };
+    let rows: Vec<(&str, String)> = lines
+        .iter()
+        .filter(|line| line.member("step").is_some())
+        .map(|line| (text(member(line, "what"), "kind"), member(line, "arguments_shown").to_string()))
+        .collect();
+    let (first, second) = (r#"{"amount":1.10,"text":"one"}"#, r#"{"amount":0.10,"text":"smaller"}"#);
+    assert_eq!(
+        rows.iter().map(|(kind, shown)| (*kind, shown.as_str())).collect::<Vec<_>>(),
+        [
+            ("asked", first),
+            ("shown", first),
+            ("edited", second),
+            ("shown", second),
+            ("approved", second),
+            ("claimed", second),
+            ("outcome", second)
+        ],
+        "as they stood at that moment; each digest is shown once to one person"
+    );
     let shown = |kind: &str| member(of(kind), "arguments_shown").to_string();
     assert_eq!(shown("asked"), r#"{"amount":1.10,"text":"one"}"#);
     assert_eq!(shown("approved"), r#"{"amount":0.10,"text":"smaller"}"#);
@@ -144,4 +163,97 @@ fn a_change_is_accepted_and_asked_again() {
     place.write("plangate.toml", "");
     place.run(&["resume", &run]).ended(3);
     assert_eq!((place.waiting_count(), place.lines("posted")), (2, 0));
+}
+
+#[test]
+fn the_very_same_call_is_refused_for_a_day() {
+    let place = Place::new();
+    place.write("x.recipe", ONE);
+    place.write(
+        "plangate.toml",
+        "[[repeat]]\nserver = \"notes\"\ntool = \"post_note\"\nwithin = \"24h\"\nreason = \"once a day\"\n",
+    );
+    let card = place.run(&["run", "x.recipe"]).ended(3);
+    assert!(
+        card.out.matches("refused if the very same call was made within 1d before").count() == 2,
+        "on the card, and in the row: {}",
+        card.out
+    );
+    let row = place.waiting();
+    assert_eq!(member(member(&row, "repeat"), "within_ms").to_string(), "86400000");
+    place.run(&["approve", text(&row, "id")]).ended(0);
+    let first = text(&place.last_run(), "id").to_owned();
+    let refused = place.run(&["run", "x.recipe"]).ended(1);
+    assert!(refused.out.contains(&first) && refused.out.contains("[[repeat]]"), "{}", refused.out);
+    assert_eq!((place.waiting_count(), place.lines("posted")), (0, 1), "nobody was asked");
+    let log = place.run(&["audit", "--export"]).ended(0);
+    let refusal = log.out.lines().map(|line| Value::parse(line).unwrap());
+    let refusal =
+        refusal.map(|line| member(&line, "what").clone()).find(|what| text(what, "kind") == "refused");
+    assert_eq!(text(&refusal.unwrap(), "before_run"), first);
+    place.run(&["audit"]).ended(0);
+    // Whoever wants it sooner changes the rule.
+    place.write("plangate.toml", "");
+    place.run(&["run", "x.recipe"]).ended(3);
+}
+
+/// One line of JSON an event; each that is about an approval says all that an auditor asks for.
+#[test]
+fn the_export_says_what_was_shown_decided_and_called() {
+    let place = Place::new();
+    place.write("x.recipe", TWO);
+    let parked = place.run(&["run", "x.recipe", "--json"]).ended(3).json();
+    let run = text(&parked, "run").to_owned();
+    let id_of = |step: &str| {
+        let rows = list(&parked, "waiting");
+        text(rows.iter().find(|row| text(row, "step") == step).unwrap(), "id").to_owned()
+    };
+    let (a, b) = (id_of("a"), id_of("b"));
+    let shown = place.run(&["show", &a]).ended(0);
+    assert!(!shown.out.contains("shown "), "nobody saw it before: {}", shown.out);
+    let shown = place.run(&["show", &a]).ended(0);
+    assert!(shown.out.contains("shown       to os:") && shown.out.contains(" by cli at "), "{}", shown.out);
+    place.run(&["show", &b, "--json"]).ended(0);
+    place.run(&["reject", &b, "--reason", "not today"]).ended(3);
+    place.run(&["approve", &a]).ended(1);
+
+    let log = place.run(&["audit", "--export"]).ended(0);
+    let lines: Vec<Value> = log.out.lines().map(|line| Value::parse(line).unwrap()).collect();
+    assert_eq!(log.out, place.run(&["audit", "--export", "--json"]).ended(0).out);
+    let about = |id: &str| -> Vec<&Value> {
+        lines
+            .iter()
+            .filter(|line| member(line, "what").member("row").and_then(Value::text) == Some(id))
+            .collect()
+    };
+    let kinds = |lines: &[&Value]| -> Vec<String> {
+        lines.iter().map(|line| text(member(line, "what"), "kind").to_owned()).collect()
+    };
+    let (of_a, of_b) = (about(&a), about(&b));
+    assert_eq!(kinds(&of_a), ["asked", "shown", "approved", "claimed", "outcome"]);
+    assert_eq!(kinds(&of_b), ["asked", "shown", "rejected"], "only what people see is said to be shown");
+    for (lines, step, arguments, decision) in [
+        (&of_a, "a", r#"{"amount":1.10,"text":"one"}"#, "succeeded"),
+        (&of_b, "b", r#"{"text":"two"}"#, "rejected"),
+    ] {
+        for line in lines {
+            assert_eq!((text(line, "run"), text(line, "step")), (run.as_str(), step));
+            assert_eq!(text(line, "tool"), "notes.post_note");
+            assert_eq!(member(line, "arguments_shown").to_string(), arguments);
+            assert_eq!(text(line, "decision"), decision);
+            assert!(text(line, "decider").starts_with("os:"), "{line}");
+            assert!(
+                text(line, "expires").ends_with('Z') && text(line, "at") < text(line, "expires"),
+                "{line}"
+            );
+            let called = ["claimed", "outcome"].contains(&text(member(line, "what"), "kind"));
+            let executed = if called { arguments } else { "null" };
+            assert_eq!(member(line, "arguments_executed").to_string(), executed);
+            assert_eq!(member(line, "outcome") == &Value::Null, step == "b");
+        }
+    }
+    let seen = member(of_a[1], "what");
+    assert_eq!((text(seen, "surface"), text(seen, "digest")), ("cli", text(member(of_a[2], "what"), "seen")));
+    assert!(text(member(seen, "by"), "issuer") == "os", "{seen}");
+    place.run(&["audit"]).ended(0);
 }

@@ -111,6 +111,7 @@ pub(crate) fn stricter(a: Terms, b: Terms) -> Terms {
         verified_only: a.verified_only || b.verified_only,
         requester_may_decide: a.requester_may_decide && b.requester_may_decide,
         may_edit,
+        repeat: a.repeat.map_or(b.repeat, |a| Some(b.repeat.map_or(a, |b| a.and(b)))),
     }
 }
 

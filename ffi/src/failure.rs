@@ -229,6 +229,10 @@ impl From<StoreError> for Failure {
                 },
             ),
             StoreError::NotAllowed(_) => (PLANGATE_E_NOT_ALLOWED, Details::default()),
+            StoreError::Repeated { state, at, until, .. } => (
+                PLANGATE_E_NOT_ALLOWED,
+                Details { state: Some(state), at: Some(at.0), until: Some(until.0), ..Details::default() },
+            ),
             StoreError::InFlight { until } => {
                 (PLANGATE_E_IN_FLIGHT, Details { until: Some(until.0), ..Details::default() })
             }

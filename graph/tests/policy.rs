@@ -3,7 +3,7 @@
 
 use plangate_graph::catalog::{Catalog, Definition};
 use plangate_graph::effect::{Classification, Effect, classify};
-use plangate_graph::policy::{Asking, AskingOf, Author, Date, Policy};
+use plangate_graph::policy::{Asking, AskingOf, Author, Date, Policy, Repeat};
 use plangate_graph::template::{Ref, Source, Template};
 use plangate_graph::value::Value;
 
@@ -471,4 +471,57 @@ fn the_normal_form_keeps_the_meaning_and_nothing_else() {
     assert_eq!(policy("# nothing\n").digest(), Policy::default().digest());
     // The day is said by the host and is no part of the digest.
     assert_eq!(a.clone().on("2027-01-01".parse().unwrap()).digest(), a.digest());
+}
+
+#[test]
+fn the_most_exact_repeat_rule_counts() {
+    let policy = policy(
+        "[[repeat]]\nserver = \"*\"\ntool = \"*\"\nwithin = \"60m\"\n
+         [[repeat]]\nserver = \"stripe\"\ntool = \"refund\"\nwithin = \"24h\"\nrejected = true\nwhen = [\"amount > 5\"]\n
+         [[repeat]]\nserver = \"kv\"\ntool = \"kv\"\nwithin = \"0h\"\n",
+    );
+    let terms = |at: &str, args: Option<&str>| {
+        let (server, tool) = at.split_once('.').unwrap();
+        policy.terms_of(server, tool, args.map(|args| Value::parse(args).unwrap()).as_ref())
+    };
+    let hour = Some(Repeat { within_ms: 3_600_000, rejected: false });
+    let day = Some(Repeat { within_ms: 86_400_000, rejected: true });
+    assert_eq!(terms("slack.post_message", None).repeat, hour);
+    assert_eq!(terms("stripe.refund", None).repeat, day, "not known yet: the rule may apply");
+    assert_eq!(terms("stripe.refund", Some("{\"amount\":6}")).repeat, day);
+    assert_eq!(terms("stripe.refund", Some("{\"amount\":5}")).repeat, hour);
+    assert_eq!(terms("kv.kv", None).repeat, None, "excepted");
+    assert_eq!(terms("slack.post_message", None).deadline_ms, 3_600_000, "it says nothing about people");
+    assert!(!terms("slack.post_message", None).verified_only);
+    assert_eq!(day.unwrap().words(), "refused if the very same call was made or rejected within 1d before");
+    // The normal form reads back to the same policy.
+    assert!(policy.to_toml().contains("within = \"1h\""), "{}", policy.to_toml());
+    assert_eq!(Policy::from_toml(policy.to_toml()).unwrap(), policy);
+}
+
+#[test]
+fn a_repeat_rule_says_for_how_long() {
+    for (lines, says) in [
+        ("", "says no time"),
+        ("within = \"soon\"", "expected a time like"),
+        ("within = \"0s\"\nrejected = true", "refuses nothing"),
+    ] {
+        let (code, message) = refused(&format!("[[repeat]]\nserver = \"a\"\ntool = \"b\"\n{lines}\n"));
+        assert_eq!(code, "P0109", "{message}");
+        assert!(message.contains(says) && message.contains("[[repeat]] a.b"), "{message}");
+    }
+    assert_eq!(refused("[[repeat]]\nserver = \"a\"\nwithin = \"1h\"\n").0, "P0103");
+    assert_eq!(refused("[[people]]\nwithin = \"1h\"\n").0, "P0102", "it is a rule of its own");
+    let check = policy("[[repeat]]\nserver = \"slak\"\ntool = \"*\"\nwithin = \"1h\"\n").check(&catalog());
+    assert_eq!(check.first().map(|e| e.code), Some("P0201"), "a rule about nothing protects nothing");
+}
+
+/// What tightens stays where nobody says which day it is; `both` is what holds under two policies at once.
+#[test]
+fn a_repeat_rule_tightens() {
+    let ends = policy("[[repeat]]\nserver = \"*\"\ntool = \"*\"\nwithin = \"2h\"\nuntil = 2026-01-31\n");
+    assert!(ends.terms("kv", "kv").repeat.is_some());
+    assert!(ends.on("2026-02-01".parse().unwrap()).terms("kv", "kv").repeat.is_none());
+    let (a, b) = (Repeat { within_ms: 1_000, rejected: true }, Repeat { within_ms: 2_000, rejected: false });
+    assert_eq!(a.and(b), Repeat { within_ms: 2_000, rejected: true });
 }

@@ -126,6 +126,10 @@ impl Storage for MemoryStore {
         verbs::row::edit(&mut self.lock(), edit, key)?
     }
 
+    fn shown(&self, row: &RowId, digest: Digest, to: &Person, surface: &str) -> Result<Row, StoreError> {
+        verbs::row::shown(&mut self.lock(), row, digest, to, surface)?
+    }
+
     fn claim(
         &self,
         lease: &Lease,

@@ -15,7 +15,7 @@ pub(super) fn save(db: &Connection, stored: &Stored, edited: &Edited) -> Result<
     let changed = db
         .prepare_cached(
             "UPDATE approval SET digest = ?2, args = ?3, key = ?4, reason = ?5, deadline_ms = ?6, quorum = ?7, roles = ?8,
-               verified_only = ?9, requester_may = ?10, may_edit = ?11, expires = ?12, edits = ?13
+               verified_only = ?9, requester_may = ?10, may_edit = ?11, expires = ?12, edits = ?13, repeat = ?14
              WHERE id = ?1",
         )?
         .execute(params![
@@ -32,6 +32,7 @@ pub(super) fn save(db: &Connection, stored: &Stored, edited: &Edited) -> Result<
             terms.may_edit.as_ref().map(json).transpose()?,
             row.expires.0,
             count(row.edits.len()),
+            terms.repeat.as_ref().map(json).transpose()?,
         ])?;
     one(changed, "approval")?;
     db.prepare_cached(

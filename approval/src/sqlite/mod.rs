@@ -53,8 +53,8 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Opens the store at this path on the machine's clocks, and makes it (with its folder) if there is nothing.
     ///
-    /// Errors name the path: not a store, another version, read-only, damaged, no access. Nothing is changed in a file
-    /// that is not a store of this version.
+    /// A store of an earlier version is taken to this one. Errors name the path: not a store, a later version, read-only,
+    /// damaged, no access. Nothing is changed in a file that is not a store, or one of a later version.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_with_clock(path, Arc::new(SystemClock))
     }
@@ -209,6 +209,10 @@ impl Storage for SqliteStore {
 
     fn edit(&self, edit: &Edit, key: &str) -> Result<Row, StoreError> {
         self.write(|t| verbs::row::edit(t, edit, key))
+    }
+
+    fn shown(&self, row: &RowId, digest: Digest, to: &Person, surface: &str) -> Result<Row, StoreError> {
+        self.write(|t| verbs::row::shown(t, row, digest, to, surface))
     }
 
     fn claim(

@@ -14,12 +14,14 @@ use crate::random;
 use crate::storage::{Fault, StoreError};
 
 /// Schema version that this code reads and writes, in `user_version`.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 /// `plgt`, in the header's application id.
 const APPLICATION: i64 = 0x706c_6774;
 /// How long a verb waits for another process.
 const BUSY: Duration = Duration::from_secs(10);
 const SCHEMA: &str = include_str!("schema.sql");
+/// What leads from each version to the next one, from version 1 on.
+const STEPS: [&str; 1] = [include_str!("steps/2.sql")];
 
 /// Makes the file and its folder where they are missing, readable by its owner alone, and gives its one true path.
 pub(super) fn file(path: &Path) -> Result<PathBuf, StoreError> {
@@ -87,7 +89,7 @@ pub(super) fn identify(db: &mut Connection, path: &Path, now: Time) -> Result<St
     if application != APPLICATION {
         return Err(unusable(path, Fault::NotAStore, "is a database, but not a plangate store"));
     }
-    let found = pragma(db, "user_version").map_err(at)?;
+    let found = bring_forward(db).map_err(at)?;
     if found != VERSION {
         return Err(StoreError::Version { found, known: VERSION });
     }
@@ -118,6 +120,27 @@ fn lay_out(db: &mut Connection, now: Time, id: &str) -> Result<(), Sql> {
     }
     all.commit()?;
     Ok(())
+}
+
+/// Takes a store of an earlier version to this one, step by step in one transaction, unless another process just did.
+/// Gives the version that the store has now.
+fn bring_forward(db: &mut Connection) -> Result<i64, Sql> {
+    let older = |found: i64| (1..VERSION).contains(&found);
+    let found = pragma(db, "user_version")?;
+    if !older(found) {
+        return Ok(found);
+    }
+    let all = db.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    let found = pragma(&all, "user_version")?;
+    if !older(found) {
+        return Ok(found);
+    }
+    for step in STEPS.iter().skip(usize::try_from(found - 1).unwrap_or(usize::MAX)) {
+        all.execute_batch(step)?;
+    }
+    all.pragma_update(None, "user_version", VERSION)?;
+    all.commit()?;
+    Ok(VERSION)
 }
 
 fn is_empty(db: &Connection) -> Result<bool, Sql> {

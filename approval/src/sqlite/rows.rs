@@ -16,9 +16,9 @@ use crate::state::{Claimer, Stored, Tenure};
 use crate::verbs::{OpenStates, RowsOf};
 
 pub(super) const SELECT: &str = "SELECT a.id, a.run, a.node, a.ask, a.digest, a.call, a.server, a.origin, a.tool, a.definition,
-    a.timeout_ms, a.args, a.question, a.reason, a.policy, a.deadline_ms, a.quorum, a.roles, a.verified_only, a.requester_may, a.may_edit, a.key, a.edits, a.plan, a.state,
+    a.timeout_ms, a.args, a.question, a.reason, a.policy, a.deadline_ms, a.quorum, a.roles, a.verified_only, a.requester_may, a.may_edit, a.repeat, a.key, a.edits, a.plan, a.state,
     a.created, a.expires, a.decided_at, a.usable_until, a.decided_by, a.decision_reason, a.claim, a.claim_holder,
-    a.claim_fence, a.call_open, a.claimed_at, a.call_deadline, a.outcome, a.ended_at, a.reconciled, a.settled,
+    a.claim_fence, a.call_open, a.claimed_at, a.call_deadline, a.outcome, a.ended_at, a.reconciled, a.settled, a.shown,
     run.fence, run.holder, run.lease_until
   FROM approval a LEFT JOIN run ON run.id = a.run";
 
@@ -91,9 +91,9 @@ pub(super) fn add(db: &Connection, stored: &Stored) -> Result<(), Sql> {
         "INSERT INTO approval (id, run, node, ask, digest, call, server, origin, tool, definition, timeout_ms, args,
            question, reason, policy, deadline_ms, quorum, roles, verified_only, requester_may, may_edit, key, edits, state, created, expires, decided_at,
            usable_until, decided_by, decision_reason, claim, claim_holder, claim_fence, call_open, claimed_at,
-           call_deadline, plan)
+           call_deadline, plan, repeat)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-           ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37)",
+           ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38)",
     )?
     .execute(params![
         row.id.0,
@@ -133,6 +133,7 @@ pub(super) fn add(db: &Connection, stored: &Stored) -> Result<(), Sql> {
         row.claimed_at.map(|t| t.0),
         row.call_deadline.map(|t| t.0),
         row.plan.as_bytes(),
+        row.terms.repeat.as_ref().map(json).transpose()?,
     ])?;
     Ok(())
 }
@@ -144,7 +145,7 @@ pub(super) fn save(db: &Connection, stored: &Stored) -> Result<(), Sql> {
         .prepare_cached(
             "UPDATE approval SET state = ?2, decided_at = ?3, usable_until = ?4, decided_by = ?5, decision_reason = ?6,
                claim = ?7, claim_holder = ?8, claim_fence = ?9, call_open = ?10, claimed_at = ?11, call_deadline = ?12,
-               outcome = ?13, ended_at = ?14, settled = ?15, reconciled = ?16
+               outcome = ?13, ended_at = ?14, settled = ?15, reconciled = ?16, shown = ?17
              WHERE id = ?1",
         )?
         .execute(params![
@@ -164,6 +165,7 @@ pub(super) fn save(db: &Connection, stored: &Stored) -> Result<(), Sql> {
             row.ended_at.map(|t| t.0),
             row.settled.as_ref().map(json).transpose()?,
             row.reconciled.as_ref().map(json).transpose()?,
+            json(&row.shown)?,
         ])?;
     one(changed, "approval")
 }
@@ -200,8 +202,8 @@ fn stored_of(row: &rusqlite::Row<'_>) -> Result<(Stored, Tenure, i64), Sql> {
         _ => return Err(c.damage("a claim lacks its holder or its fence")),
     };
     let (claimed_at, call_deadline) = (c.time_or_none()?, c.time_or_none()?);
-    let (outcome, ended_at, reconciled, settled) =
-        (c.json_or_none()?, c.time_or_none()?, c.json_or_none()?, c.json_or_none()?);
+    let (outcome, ended_at, reconciled, settled, shown) =
+        (c.json_or_none()?, c.time_or_none()?, c.json_or_none()?, c.json_or_none()?, c.json()?);
     let tenure = tenure(&mut c)?;
     let row = Row {
         id,
@@ -232,6 +234,7 @@ fn stored_of(row: &rusqlite::Row<'_>) -> Result<(Stored, Tenure, i64), Sql> {
         ended_at,
         reconciled,
         settled,
+        shown,
     };
     whole(&c, &row, claimer.as_ref())?;
     Ok((Stored { row, claimer }, tenure, edits))
@@ -251,7 +254,7 @@ fn call_of(c: &mut Columns<'_>) -> Result<Option<RowCall>, Sql> {
     }
 }
 
-/// The columns `deadline_ms, quorum, roles, verified_only, requester_may, may_edit`.
+/// The columns `deadline_ms, quorum, roles, verified_only, requester_may, may_edit, repeat`.
 fn terms_of(c: &mut Columns<'_>) -> Result<Terms, Sql> {
     Ok(Terms {
         deadline_ms: c.take()?,
@@ -260,6 +263,7 @@ fn terms_of(c: &mut Columns<'_>) -> Result<Terms, Sql> {
         verified_only: c.yes_no()?,
         requester_may_decide: c.yes_no()?,
         may_edit: c.json_or_none()?,
+        repeat: c.json_or_none()?,
     })
 }
 

@@ -1,4 +1,4 @@
--- Schema 1. Times in milliseconds since 1970; digests as their 32 bytes; JSON as text.
+-- Schema 2. Times in milliseconds since 1970; digests as their 32 bytes; JSON as text.
 
 CREATE TABLE store (
   id      TEXT NOT NULL,
@@ -85,6 +85,8 @@ CREATE TABLE approval (
   ended_at        INTEGER,
   reconciled      TEXT,
   settled         TEXT,
+  repeat          TEXT,
+  shown           TEXT NOT NULL DEFAULT '[]',
   UNIQUE (run, node, ask),
   CHECK ((call IS NULL) = (args IS NULL)),
   CHECK (args IS NOT NULL OR question IS NOT NULL)

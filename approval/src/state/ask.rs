@@ -184,6 +184,7 @@ fn fresh(new: &NewRow, run: &RunHead, now: Time) -> Result<Stored, StoreError> {
         ended_at: None,
         reconciled: None,
         settled: None,
+        shown: Vec::new(),
     };
     super::same_bytes(&row, new.digest)?;
     Ok(Stored { row, claimer: None })

@@ -17,7 +17,9 @@ mod ending;
 mod lease;
 mod people;
 mod reconcile;
+mod repeat;
 mod settle;
+mod shown;
 mod vote;
 
 pub use ask::{Asked, Earlier, Waived, ask, born_claimed};
@@ -26,7 +28,9 @@ pub use edit::edit;
 pub use ending::{cancel, outcome};
 pub use lease::{Taken, hold, lease_of, mark_cancelled, may_start, release, start, take};
 pub use reconcile::reconcile;
+pub use repeat::{puts_a_call, repeated};
 pub use settle::settle;
+pub use shown::shown;
 pub use vote::{decide, extend};
 
 use plangate_graph::Digest;
@@ -128,11 +132,13 @@ pub struct Refusal {
     pub why: StoreError,
     /// That the row was seen expired.
     pub write: Option<Box<Change>>,
+    /// What the log says of it.
+    pub log: Option<What>,
 }
 
 impl From<StoreError> for Refusal {
     fn from(why: StoreError) -> Refusal {
-        Refusal { why, write: None }
+        Refusal { why, write: None, log: None }
     }
 }
 
@@ -222,7 +228,7 @@ fn not_over(stored: &Stored, moment: &Moment<'_>) -> Result<(), Refusal> {
     }
     if let Some(at) = lapse(stored, moment.now) {
         let write = expire(stored, moment.now).map(Box::new);
-        return Err(Refusal { why: StoreError::Expired { at }, write });
+        return Err(Refusal { why: StoreError::Expired { at }, write, log: None });
     }
     let from = row.decided_at.unwrap_or(row.created).max(row.created);
     if moment.now.0 < from.0.saturating_sub(SKEW_MS) {

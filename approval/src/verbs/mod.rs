@@ -7,9 +7,9 @@ use plangate_graph::Digest;
 
 use crate::clock::Time;
 use crate::event::What;
-use crate::row::{Edited, RowId, RowState, Vote};
+use crate::row::{Edited, Row, RowId, RowState, Vote};
 use crate::run::{Holder, NewRun, Run, RunId, StepState, StepWrite};
-use crate::state::{Change, Moment, Refusal, RunHead, Stored, Tenure, expire};
+use crate::state::{self, Change, Moment, Refusal, RunHead, Stored, Tenure, expire};
 use crate::storage::{Accepted, Event, StoreError};
 
 /// What came of a verb. The outer error is a fault of the store: nothing is committed. The inner one is a refusal: what
@@ -177,7 +177,18 @@ fn refuse<T: Tables, R>(t: &mut T, head: &mut RunHead, refusal: Refusal) -> Verb
     if let Some(change) = refusal.write {
         apply(t, head, &change)?;
     }
+    if let Some(what) = &refusal.log {
+        t.append(what)?;
+    }
     Ok(Err(refusal.why))
+}
+
+/// Why the call of this row is not to be made so soon after its like, if its terms say so.
+fn repeated<T: Tables>(t: &mut T, row: &Row) -> Result<Option<Refusal>, StoreError> {
+    let (Some(_), Some(call)) = (row.terms.repeat, &row.call) else { return Ok(None) };
+    let same = RowsOf::Same { server: &call.server, tool: &call.tool, digest: &row.digest };
+    let same = t.rows(same)?;
+    Ok(state::repeated(row, same.iter().map(|(stored, _)| stored), t.now()))
 }
 
 /// A row of this run that is pending and live, other than this one, if the run holds its effects for such a row.

@@ -2,9 +2,9 @@
 
 use plangate_graph::Digest;
 
-use super::{OpenStates, Tables, Verb, apply, held_by, moment, refuse, row_and_run, run_head};
+use super::{OpenStates, Tables, Verb, apply, held_by, moment, refuse, repeated, row_and_run, run_head};
 use crate::outcome::{Outcome, Reconciled};
-use crate::row::{Decision, Edit, NewRow, Row, RowId, RowState};
+use crate::row::{Decision, Edit, NewRow, Person, Row, RowId, RowState};
 use crate::run::{Lease, StepWrite};
 use crate::state::{self, Asked, Change, ClaimOf, Earlier, Moment, Refusal, RunHead, Stored, Waived};
 use crate::storage::{Settlement, StoreError};
@@ -40,6 +40,18 @@ pub(crate) fn decide<T: Tables>(t: &mut T, decision: &Decision) -> Verb<Row> {
 
 pub(crate) fn edit<T: Tables>(t: &mut T, edit: &Edit, key: &str) -> Verb<Row> {
     let change = change(t, &edit.row, |stored, moment| state::edit(stored, moment, edit, key))?;
+    let (change, head) = granted!(change);
+    as_read(t, &change.next, &head).map(Ok)
+}
+
+pub(crate) fn shown<T: Tables>(
+    t: &mut T,
+    row: &RowId,
+    digest: Digest,
+    to: &Person,
+    surface: &str,
+) -> Verb<Row> {
+    let change = change(t, row, |stored, moment| state::shown(stored, moment, digest, to, surface))?;
     let (change, head) = granted!(change);
     as_read(t, &change.next, &head).map(Ok)
 }
@@ -142,6 +154,9 @@ fn put<T: Tables>(
     };
     let change = match (asked, same) {
         (Ok(Asked::New { row, lapsed }), _) => {
+            if let Some(refusal) = repeated(t, &row.next.row)? {
+                return refuse(t, &mut head, refusal);
+            }
             if let Some(lapsed) = lapsed {
                 apply(t, &mut head, &lapsed)?;
             }
@@ -172,6 +187,12 @@ fn change<T: Tables>(
     };
     match change {
         Ok(change) => {
+            if state::puts_a_call(&stored, &change.next)
+                && let Some(refusal) = repeated(t, &change.next.row)?
+            {
+                let log = refusal.log.map(|what| what.row(&stored.row.id));
+                return refuse(t, &mut head, Refusal { log, ..refusal });
+            }
             apply(t, &mut head, &change)?;
             Ok(Ok((change, head)))
         }

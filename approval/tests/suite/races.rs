@@ -82,6 +82,28 @@ pub fn one_claims(bench: &dyn Bench) {
     assert_eq!(w.kinds(Some(&row.id)), ["asked", "approved", "claimed"]);
 }
 
+/// As many runs as threads, each with its approved row about the very same call.
+pub fn one_of_the_very_same_calls_is_made(bench: &dyn Bench) {
+    let repeat = Some(plangate_graph::policy::Repeat { within_ms: 86_400_000, rejected: false });
+    let worlds: Vec<(World, Row)> = (0..THREADS)
+        .map(|_| {
+            let w = World::new(bench);
+            let row = w.ask(&under(Terms { repeat, ..Terms::default() }));
+            let row = w.vote(&row, "bob", true).unwrap();
+            (w, row)
+        })
+        .collect();
+    let answers = together(bench, |i, approvals| {
+        let (w, row) = &worlds[i];
+        approvals.claim(&w.lease, row, definition(), &step("post", StepState::Running)).map(drop)
+    });
+    let won = answers.iter().position(Result::is_ok).unwrap();
+    for (i, answer) in answers.iter().enumerate().filter(|(i, _)| *i != won) {
+        let Err(StoreError::Repeated { run, .. }) = answer else { panic!("{i}: {answer:?}") };
+        assert_eq!(run, worlds[won].0.run());
+    }
+}
+
 pub fn one_is_born_claimed(bench: &dyn Bench) {
     let w = World::new(bench);
     let ask = Ask { node: "post".into(), ..post("post", 0) };

@@ -76,6 +76,9 @@ impl Storage for Unclear {
     fn edit(&self, edit: &Edit, key: &str) -> Result<Row, StoreError> {
         self.inner.edit(edit, key)
     }
+    fn shown(&self, row: &RowId, digest: Digest, to: &Person, surface: &str) -> Result<Row, StoreError> {
+        self.inner.shown(row, digest, to, surface)
+    }
     fn claim(
         &self,
         lease: &Lease,

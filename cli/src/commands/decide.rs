@@ -68,6 +68,7 @@ fn decide(answer: Answer<'_>, context: &Context) -> Result<Exit, Fault> {
     if !context.output.is_json() && row.state == RowState::Pending {
         context.output.say(&whole(&row, now, Arguments::All, context.output.paint()));
         context.output.say(&before(&store::before(&store, &row)?, now, context.output.paint()));
+        store::shown(&store, &row, &project)?;
     }
     let edited = match answer.edit {
         None => false,
@@ -77,6 +78,7 @@ fn decide(answer: Answer<'_>, context: &Context) -> Result<Exit, Fault> {
                 let paint = context.output.paint();
                 context.output.say(&format!("\n{}\n", paint.good("✎ edited; it is now:")));
                 context.output.say(&whole(&row, now, Arguments::All, paint));
+                store::shown(&store, &row, &project)?;
             }
             true
         }

@@ -35,6 +35,7 @@ pub(crate) fn settle(args: &SettleArgs, context: &Context) -> Result<Exit, Fault
     };
     if !context.output.is_json() {
         context.output.say(&whole(&row, now, Arguments::All, context.output.paint()));
+        store::shown(&store, &row, &project)?;
     }
     let by = myself(&project.config.policy);
     let who = by.to_string();

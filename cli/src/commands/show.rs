@@ -47,6 +47,7 @@ fn of_row(row: &Row, store: &SqliteStore, project: &Project, context: &Context) 
         out.push_str(&answers(row, project, context));
     }
     context.output.say(&out);
+    store::shown(store, row, project)?;
     Ok(Exit::Done)
 }
 

@@ -52,6 +52,9 @@ pub(crate) fn whole(row: &Row, now: Time, arguments: Arguments, paint: Paint) ->
     if let Some(origin) = row.call.as_ref().and_then(|c| c.origin.as_ref()) {
         label("server", &visible(origin));
     }
+    if let Some(repeat) = row.terms.repeat {
+        label("repeat", &repeat.words());
+    }
     label("digest", &row.digest.to_string());
     for edit in &row.edits {
         let note = edit.note.as_ref().map(|n| format!(": {}", visible(n))).unwrap_or_default();
@@ -138,6 +141,16 @@ fn story(row: &Row, now: Time, paint: Paint) -> String {
     let at = |time: Option<Time>| time.map(|t| format!(" at {}", moment(t, now))).unwrap_or_default();
     let mut out =
         labelled("asked", &format!("{} for run {}", moment(row.created, now), short(&row.run.0)), paint);
+    for shown in &row.shown {
+        let edited = if shown.digest == row.digest { "" } else { " (before it was edited)" };
+        let words = format!(
+            "to {} by {} at {}{edited}",
+            visible(&shown.to.to_string()),
+            visible(&shown.surface),
+            moment(shown.at, now)
+        );
+        out.push_str(&labelled("shown", &words, paint));
+    }
     for vote in &row.votes {
         let word = if vote.yes { "yes" } else { "no" };
         let reason = vote.reason.as_ref().map(|r| format!(": {}", visible(r))).unwrap_or_default();

@@ -49,7 +49,12 @@ impl<S: Storage + 'static> Drive<S> {
         match self.ctx.approvals.ask(&self.lease(), &put, &steps) {
             Ok(row) => self.asked(core, ix, &row),
             Err(StoreError::Cancelled) => self.look_again(core),
-            Err(error @ (StoreError::Changed { .. } | StoreError::NotAllowed(_) | StoreError::NotNow(_))) => {
+            Err(
+                error @ (StoreError::Changed { .. }
+                | StoreError::NotAllowed(_)
+                | StoreError::NotNow(_)
+                | StoreError::Repeated { .. }),
+            ) => {
                 self.unaskable(core, ix, format!("it cannot be asked: {error}"));
             }
             Err(error) => core.store_failed(error),
@@ -235,7 +240,10 @@ impl<S: Storage + 'static> Drive<S> {
                 core.news = true;
                 return self.happened(core, ix, Event::Unknown(ix));
             }
-            StoreError::Changed { .. } | StoreError::NotAllowed(_) | StoreError::NotNow(_) => {
+            StoreError::Changed { .. }
+            | StoreError::NotAllowed(_)
+            | StoreError::NotNow(_)
+            | StoreError::Repeated { .. } => {
                 return self.fail(core, ix, at, format!("not sent: the claim was refused: {error}"));
             }
             _ => return core.store_failed(error),

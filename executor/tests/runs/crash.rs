@@ -106,6 +106,9 @@ impl Storage for Dying {
     fn edit(&self, edit: &plangate_approval::Edit, key: &str) -> Result<Row, StoreError> {
         self.verb(|s| s.edit(edit, key))
     }
+    fn shown(&self, row: &RowId, digest: Digest, to: &Person, surface: &str) -> Result<Row, StoreError> {
+        self.verb(|s| s.shown(row, digest, to, surface))
+    }
     fn claim(
         &self,
         lease: &Lease,

@@ -24,5 +24,6 @@ mod leases;
 mod limits;
 mod overdue;
 mod people;
+mod repeats;
 mod size;
 mod worked;

@@ -109,7 +109,10 @@ impl Lines<'_> {
                 .then(|| self.plan.node(node).id.clone())
         });
         let moved = moved && self.plan.fan_above(item.block).is_some();
-        let settings = item.settings().map(settings).unwrap_or_default();
+        let mut settings = item.settings().map(settings).unwrap_or_default();
+        if let Body::Call(call) = &item.body {
+            settings.extend(self.repeat(node, call));
+        }
         Line {
             id: self.plan.node(node).id.clone(),
             what,
@@ -131,6 +134,13 @@ impl Lines<'_> {
             contradiction: now.is_some_and(|c| c.contradiction),
             args: args(&call.args, &|name| self.at_start(name, inputs)),
         }
+    }
+
+    /// What policy says about making the very same call again.
+    fn repeat(&self, node: NodeIx, call: &Call) -> Option<String> {
+        let changes = self.verified.effect(node).is_some_and(crate::effect::Effect::changes);
+        let terms = self.verified.policy().terms_of(&call.server, &call.tool, call.args.literal());
+        terms.repeat.filter(|_| changes).map(crate::policy::Repeat::words)
     }
 
     /// The value an input will have as far as is known: the one given, else its default.

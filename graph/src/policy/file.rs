@@ -8,7 +8,7 @@ use super::PolicyError;
 use super::nearest::did_you_mean;
 
 /// The top-level keys of a policy.
-pub(super) const KEYS: [&str; 10] = [
+pub(super) const KEYS: [&str; 11] = [
     "allow_reversible_writes",
     "honour_without_asking",
     "worlds",
@@ -19,6 +19,7 @@ pub(super) const KEYS: [&str; 10] = [
     "reads",
     "trust",
     "people",
+    "repeat",
 ];
 
 /// A policy as written. Simple values come first, as TOML wants it.
@@ -45,6 +46,8 @@ pub(super) struct Document {
     pub(super) trust: Vec<RuleLines>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) people: Vec<RuleLines>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) repeat: Vec<RuleLines>,
 }
 
 /// Whose `without asking` is honoured, and for which effects.
@@ -89,6 +92,10 @@ pub(super) struct RuleLines {
     pub(super) requester_may_decide: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) verified: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) within: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rejected: Option<bool>,
 }
 
 /// A day, as a TOML date or as text.
@@ -148,6 +155,7 @@ pub(super) fn keys_of(kind: &str) -> &'static [&'static str] {
         ],
         "allow" | "reads" => &["server", "tool", "definition", "when", "reason", "until"],
         "trust" => &["server", "tool", "reason", "until"],
+        "repeat" => &["server", "tool", "when", "within", "rejected", "reason", "until"],
         "people" => &[
             "server",
             "tool",

@@ -12,6 +12,7 @@ pub(crate) mod number;
 mod pattern;
 mod people;
 mod place;
+mod repeat;
 mod rule;
 mod when;
 
@@ -24,6 +25,7 @@ use crate::value::Value;
 pub use asking::{Asking, AskingOf, Author};
 pub use date::{Date, DateError};
 pub use people::Terms;
+pub use repeat::Repeat;
 
 pub(crate) use nearest::did_you_mean;
 
@@ -102,7 +104,7 @@ impl Policy {
     }
 
     /// What a row of this tool with these final arguments needs to be decided: for each line the most exact of the
-    /// matching `people` and `ask` rules that has it.
+    /// matching `people` and `ask` rules that has it; and what the most exact of the matching `repeat` rules says.
     pub fn terms_of(&self, server: &str, tool: &str, final_args: Option<&Value>) -> Terms {
         let args = final_args.map_or(Arguments::Unknown, Arguments::Final);
         let rules = self.rules.iter().filter(|rule| {
@@ -113,7 +115,8 @@ impl Policy {
         let least_exact_first: Vec<&Rule> = rules.collect();
         let terms =
             least_exact_first.iter().rev().fold(Terms::default(), |terms, rule| rule.people.over(&terms));
-        terms.settled()
+        let repeat = self.matching(Kind::Repeat, server, tool).find(|rule| rule.holds(args) != Truth::No);
+        Terms { repeat: repeat.and_then(|rule| rule.repeat), ..terms.settled() }
     }
 
     /// The world of a server: servers of one world see each other's effects. All servers are in one world unless policy says otherwise.
@@ -168,6 +171,7 @@ impl Policy {
             (Kind::Reads, &mut document.reads),
             (Kind::Trust, &mut document.trust),
             (Kind::People, &mut document.people),
+            (Kind::Repeat, &mut document.repeat),
         ];
         for (kind, list) in lists {
             for lines in list {

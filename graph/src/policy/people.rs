@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::file::RuleLines;
+use super::repeat::Repeat;
 
 /// What a row needs to be decided. Frozen in the row when it is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,9 @@ pub struct Terms {
     pub requester_may_decide: bool,
     /// Roles that may edit the arguments; nothing: nobody may.
     pub may_edit: Option<Vec<String>>,
+    /// For how long the very same call is refused once it was made; nothing: it may be repeated.
+    #[serde(default)]
+    pub repeat: Option<Repeat>,
 }
 
 impl Default for Terms {
@@ -30,6 +34,7 @@ impl Default for Terms {
             verified_only: false,
             requester_may_decide: true,
             may_edit: None,
+            repeat: None,
         }
     }
 }
@@ -92,6 +97,7 @@ impl Lines {
             verified_only: self.verified.unwrap_or(less.verified_only),
             requester_may_decide: self.requester_may_decide.unwrap_or(less.requester_may_decide),
             may_edit: self.may_edit.clone().or_else(|| less.may_edit.clone()),
+            repeat: less.repeat,
         }
     }
 }
@@ -110,7 +116,8 @@ fn is_about_people(terms: &Terms) -> bool {
 /// Milliseconds of each unit, largest first.
 const UNITS: [(&str, i64); 4] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
 
-fn span(text: &str) -> Option<i64> {
+/// Milliseconds of a time as policy writes it: `90s`, `30m`, `8h`, `2d`; from one second to 366 days.
+pub(super) fn span(text: &str) -> Option<i64> {
     let (unit, ms) = UNITS.into_iter().find(|(unit, _)| text.ends_with(unit))?;
     let number = text.strip_suffix(unit)?;
     let count: i64 = number.bytes().all(|b| b.is_ascii_digit()).then(|| number.parse().ok())??;
@@ -118,7 +125,8 @@ fn span(text: &str) -> Option<i64> {
     (1_000..=366 * 86_400_000).contains(&span).then_some(span)
 }
 
-fn written(ms: i64) -> String {
+/// The same time, in the largest unit that fits.
+pub(super) fn written(ms: i64) -> String {
     let fits = UNITS.into_iter().find(|(_, unit)| ms % unit == 0);
     fits.map_or_else(|| format!("{}s", ms / 1_000), |(name, unit)| format!("{}{name}", ms / unit))
 }

@@ -6,6 +6,7 @@ use super::date::Date;
 use super::file::{OneOrMany, RuleLines};
 use super::pattern::Pattern;
 use super::place::Arguments;
+use super::repeat::{self, Repeat};
 use super::when::{self, Predicate, Truth};
 use super::{PolicyError, people};
 use crate::digest::Digest;
@@ -19,6 +20,7 @@ pub(super) enum Kind {
     Reads,
     Trust,
     People,
+    Repeat,
 }
 
 /// A rule of a policy.
@@ -32,6 +34,8 @@ pub(super) struct Rule {
     pub(super) until: Option<Date>,
     pub(super) reason: Option<String>,
     pub(super) people: people::Lines,
+    /// What it says about the very same call; nothing: it may be repeated.
+    pub(super) repeat: Option<Repeat>,
 }
 
 /// The definitions that a rule is about.
@@ -56,6 +60,7 @@ impl Kind {
             Kind::Reads => "reads",
             Kind::Trust => "trust",
             Kind::People => "people",
+            Kind::Repeat => "repeat",
         }
     }
 }
@@ -94,7 +99,12 @@ impl Rule {
             return Err(wrong("P0103", "says no reason; people will read it on the card".into()));
         }
         let people = people::Lines::new(lines).map_err(|e| wrong("P0108", e))?;
-        Ok(Rule { kind, server, tool, pin, when: predicates, until, reason: lines.reason.clone(), people })
+        let repeat = match kind {
+            Kind::Repeat => repeat::of(lines).map_err(|e| wrong("P0109", e))?,
+            _ => None,
+        };
+        let reason = lines.reason.clone();
+        Ok(Rule { kind, server, tool, pin, when: predicates, until, reason, people, repeat })
     }
 
     /// Whether it is about a tool, and in force today. A rule with an end is not in force where nobody says which day it is.
@@ -103,7 +113,7 @@ impl Rule {
             (None, _) => true,
             (Some(until), Some(today)) => today <= until,
             // What tightens stays; what loosens ends.
-            (Some(_), None) => matches!(self.kind, Kind::Deny | Kind::Ask),
+            (Some(_), None) => matches!(self.kind, Kind::Deny | Kind::Ask | Kind::Repeat),
         };
         in_force && self.server.matches(server) && self.tool.matches(tool)
     }

@@ -92,6 +92,9 @@ impl Storage for Edited {
     fn edit(&self, edit: &Edit, key: &str) -> Answer<Row> {
         self.kept.edit(edit, key)
     }
+    fn shown(&self, row: &RowId, digest: Digest, to: &Person, surface: &str) -> Answer<Row> {
+        self.kept.shown(row, digest, to, surface)
+    }
     fn claim(
         &self,
         lease: &Lease,
