@@ -298,6 +298,7 @@ pub(crate) fn shape_of(plan: &VerifiedPlan) -> Result<Arc<Topology>, RunError> {
 
 /// Arguments made of literals and inputs are held against their tool's schema before the first step. Those made of
 /// literals alone were, when the plan was verified.
+            in_flight: std::collections::HashSet::new(),
 pub(crate) fn known_arguments(plan: &VerifiedPlan, names: &Names, inputs: &Object) -> Result<(), RunError> {
     let values = Values::new(inputs.clone(), plan.plan().len());
     let mut problems = Vec::new();

@@ -201,7 +201,17 @@ impl Picture {
                 values.freeze(ix, list);
             }
         }
-        Restore { schedule: self.schedule(shape, limits), values, errors, rows: self.last.clone(), claims }
+        let in_flight = shape.indices().filter(|ix| {
+            matches!(shape.kind(*ix), Kind::Read { .. }) && self.states[*ix] == Some(StepState::Running)
+        });
+        Restore {
+            in_flight: in_flight.collect(),
+            schedule: self.schedule(shape, limits),
+            values,
+            errors,
+            rows: self.last.clone(),
+            claims,
+        }
     }
 
     /// A schedule that stands where the run stands.

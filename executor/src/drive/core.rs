@@ -28,6 +28,8 @@ pub(crate) struct Core {
     pub(super) claims: HashMap<NodeIx, RowId>,
     /// Rows of uncertain calls that the host was asked about in this drive.
     pub(super) looked_up: HashSet<RowId>,
+    /// Reads that were under way when the drive before ended.
+    pub(super) in_flight: HashSet<NodeIx>,
     pub(super) under_way: HashMap<NodeIx, Under>,
     pub(super) deadlines: BinaryHeap<Reverse<(Instant, NodeIx, u64)>>,
     /// Gates, questions and calls to be put.
@@ -85,6 +87,8 @@ impl Core {
             times: Table(vec![Times::default(); from.schedule.shape().len()]),
             schedule: from.schedule,
             values: from.values,
+    /// Reads that were under way when the drive before ended.
+    pub(crate) in_flight: HashSet<NodeIx>,
             errors: from.errors,
             rows: from.rows,
             claims: from.claims,
@@ -99,6 +103,7 @@ impl Core {
             look: false,
             stopped: None,
             attempts: 0,
+            in_flight: from.in_flight,
             expiry,
             asleep_until: None,
             roots: HashMap::new(),

@@ -14,6 +14,7 @@ use super::Drive;
 use super::core::Core;
 use super::work::{Cell, Task};
 use crate::gate::{Verdict, ask_of_call};
+use crate::journal::Detail;
 use crate::pool::Job;
 use crate::schedule::Kind;
 use crate::tools::{Cancel, SentenceInput};
@@ -91,8 +92,21 @@ impl<S: Storage + 'static> Drive<S> {
 
     fn read(&self, core: &Core, ix: NodeIx) -> Result<Option<Start>, String> {
         let (item, call) = self.call_of(ix)?;
-        let args = self.arguments(core, ix, item, call)?;
-        Ok(Some(Start::Read { ix, args: Arc::new(args.canonical()), arguments: Arc::new(args) }))
+        let once = self.ctx.rules.once(&self.ctx.plan, call);
+        if once && core.in_flight.contains(&ix) {
+            return Err(
+                "it was under way when the drive before ended, so it may have been made; policy says once"
+                    .into(),
+            );
+        }
+        let args = Arc::new(self.arguments(core, ix, item, call)?);
+        if once {
+            // That it may have been made is durable before it is.
+            let detail =
+                Detail { arguments: Some(Arc::clone(&args)), ..self.ctx.detail(core.times[ix], None) };
+            self.must(core, ix, StepState::Running, &detail);
+        }
+        Ok(Some(Start::Read { ix, args: Arc::new(args.canonical()), arguments: args }))
     }
 
     fn sentence(&self, core: &Core, ix: NodeIx) -> Result<Option<Start>, String> {

@@ -18,6 +18,7 @@ pub(super) enum Kind {
     Allow,
     Reads,
     Trust,
+    Once,
     People,
 }
 
@@ -55,6 +56,7 @@ impl Kind {
             Kind::Allow => "allow",
             Kind::Reads => "reads",
             Kind::Trust => "trust",
+            Kind::Once => "once",
             Kind::People => "people",
         }
     }
@@ -103,7 +105,7 @@ impl Rule {
             (None, _) => true,
             (Some(until), Some(today)) => today <= until,
             // What tightens stays; what loosens ends.
-            (Some(_), None) => matches!(self.kind, Kind::Deny | Kind::Ask),
+            (Some(_), None) => matches!(self.kind, Kind::Deny | Kind::Ask | Kind::Once),
         };
         in_force && self.server.matches(server) && self.tool.matches(tool)
     }
