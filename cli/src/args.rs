@@ -1,12 +1,14 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use plangate_graph::Author;
 
 use crate::exit::TABLE;
+use crate::config::duration;
 use crate::output::Colour;
 
 /// Heading of the options that every command has.
@@ -157,6 +159,14 @@ pub(crate) struct RunArgs {
 /// `approvals`
 #[derive(Debug, Args)]
 pub(crate) struct ApprovalsArgs {
+    /// How long it may be driven, for instance 10m; waiting for people is no part of it
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) deadline: Option<Duration>,
+}
+
+/// A duration as recipes write it.
+fn time(text: &str) -> Result<Duration, String> {
+    duration(text).ok_or_else(|| "expected a time like 500ms, 20s, 10m or 2h".to_owned())
     /// Those that were decided, too
     #[arg(long)]
     pub(crate) all: bool,

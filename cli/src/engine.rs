@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use plangate_approval::{Run, RunId, SqliteStore, StepState, Storage as _};
 use plangate_executor::{
@@ -17,6 +18,7 @@ use crate::fault::Fault;
 use crate::project::Project;
 use crate::render::progress::Progress;
 use crate::servers::{Running, Servers};
+use crate::signals;
 use crate::store;
 use crate::who::myself;
 use crate::writer::command::Program;
@@ -33,6 +35,8 @@ pub(crate) struct Begin<'a> {
     /// While a row is pending, no effect is claimed.
     pub(crate) hold_siblings: bool,
 }
+    /// How long it may be driven, where that is not left to the configuration.
+    pub(crate) deadline: Option<Duration>,
 
 /// Starts a run and drives it until it ends or waits for people.
 pub(crate) fn run(
@@ -45,7 +49,8 @@ pub(crate) fn run(
 ) -> Result<Ended, Fault> {
     let writer = writer(plan.plan(), running, project)?;
     let progress = Arc::new(Progress::new(plan.plan(), &context.output));
-    let options = options(project, &running.catalog, &progress, begin.hold_siblings);
+    let options = options(project, &running.catalog, &progress, begin.hold_siblings, context)?;
+    let options = Options { deadline: begin.deadline.or(options.deadline), ..options };
     let tools: Arc<dyn Tools> = Arc::clone(&running.tools) as Arc<dyn Tools>;
     let executor = Executor::new(store, tools, writer, options);
     let start = Start {
@@ -83,7 +88,7 @@ pub(crate) fn resume(
         Some(Arc::new(Outline) as Arc<dyn Writer>)
     };
     let progress = Arc::new(Progress::new(&plan, &context.output));
-    let options = options(project, &running.catalog, &progress, run.hold_siblings);
+    let options = options(project, &running.catalog, &progress, run.hold_siblings, context)?;
     let tools: Arc<dyn Tools> = Arc::clone(&running.tools) as Arc<dyn Tools>;
     let executor = Executor::new(store, tools, writer, options);
     let present = Present { catalog: now(&catalog, &running.catalog), policy: project.config.policy.clone() };
@@ -182,14 +187,20 @@ fn writer(plan: &Plan, running: &Running, project: &Project) -> Result<Option<Ar
     }))
 }
 
-fn options(project: &Project, catalog: &Catalog, progress: &Arc<Progress>, hold_siblings: bool) -> Options {
+fn options(
+    project: &Project,
+    catalog: &Catalog,
+    progress: &Arc<Progress>,
+    hold_siblings: bool,
+    context: &Context,
+) -> Result<Options, Fault> {
     let limits = &project.config.limits;
     let mut caps: BTreeMap<String, usize> = match limits.per_server {
         Some(cap) => catalog.servers().map(|(name, _)| (name.to_owned(), cap)).collect(),
         None => BTreeMap::new(),
     };
     caps.extend(limits.servers.clone());
-    Options {
+    Ok(Options {
         workers: limits.workers,
         caps,
         timeout: limits.timeout,
@@ -201,7 +212,9 @@ fn options(project: &Project, catalog: &Catalog, progress: &Arc<Progress>, hold_
 
 /// Why a run did not start or was laid down without an end.
 fn fault(error: RunError, run: Option<&RunId>, project: &Project) -> Fault {
+        deadline: limits.deadline,
     let message = error.to_string();
+        stop: Some(signals::stop(&context.output)?),
     match error {
         RunError::Inputs(_) => Fault::new(Exit::Usage, "input", message),
         RunError::Arguments(_) => Fault::new(Exit::Refused, "arguments", message)
@@ -213,7 +226,7 @@ fn fault(error: RunError, run: Option<&RunId>, project: &Project) -> Fault {
         RunError::Threads(_) | RunError::Fault(_) => {
             keep(Fault::new(Exit::Internal, "internal", message), run, project)
         }
-    }
+    })
 }
 
 /// What was done is kept, and the run can go on.

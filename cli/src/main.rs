@@ -19,6 +19,7 @@ mod prepare;
 mod project;
 mod render;
 mod servers;
+mod signals;
 mod store;
 mod toolbox;
 mod typed;

@@ -2,6 +2,8 @@
 
 mod keys;
 
+pub(crate) use keys::duration;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -41,6 +43,8 @@ pub(crate) struct Limits {
     pub(crate) timeout: Duration,
     /// How long a server may take to start. 20 s.
     pub(crate) startup: Duration,
+    /// How long one drive of a run may take; nothing: as long as it takes.
+    pub(crate) deadline: Option<Duration>,
 }
 
 /// `[writer]`: who executes sentences.
@@ -69,6 +73,7 @@ impl Default for Limits {
             timeout: Duration::from_secs(60),
             startup: Duration::from_secs(20),
         }
+            deadline: None,
     }
 }
 
@@ -126,7 +131,8 @@ impl Limits {
             Some(mut servers) => servers.all_counts()?,
         };
         table.finish()?;
-        Ok(Limits { workers, per_server, servers, timeout, startup })
+        let deadline = table.duration("deadline")?;
+        Ok(Limits { workers, per_server, servers, timeout, deadline, startup })
     }
 }
 
@@ -206,7 +212,7 @@ mod tests {
         assert_eq!(
             refused("[limits]\nworkers = 2\ntimeuot = \"1s\"\n"),
             "error: `limits.timeuot` is no setting\n  at plangate.toml:3\n  help: did you mean `timeout`? There are: \
-             per_server, servers, startup, timeout, workers\n"
+             deadline, per_server, servers, startup, timeout, workers\n"
         );
         assert!(refused("[limit]\nworkers = 2\n").contains("did you mean `limits`"));
         assert!(refused("[[aks]]\nserver = \"*\"\n").contains("did you mean `ask`"));

@@ -90,7 +90,7 @@ impl<S: Storage + 'static> Drive<S> {
         }
     }
 
-    fn read(&self, core: &Core, ix: NodeIx) -> Result<Option<Start>, String> {
+    fn read(&self, core: &mut Core, ix: NodeIx) -> Result<Option<Start>, String> {
         let (item, call) = self.call_of(ix)?;
         let once = self.ctx.rules.once(&self.ctx.plan, call);
         if once && core.in_flight.contains(&ix) {
@@ -239,6 +239,11 @@ impl<S: Storage + 'static> Drive<S> {
     /// Asks a step that is under way to stop. A read has a moment left, a call its own deadline.
     pub(super) fn stop_one(&self, core: &mut Core, ix: NodeIx) {
         let Some(under) = core.under_way.get(&ix) else { return };
+        if matches!(under.start, Start::Call { .. }) && core.schedule.time_up() {
+            let attempt = under.attempt;
+            let why = format!("{}, and the call was asked to stop", self.out_of_time());
+            return self.leave(core, ix, attempt, why);
+        }
         if !matches!(under.start, Start::Call { .. }) {
             let soon = Instant::now() + self.ctx.options.grace;
             core.deadlines.push(Reverse((soon, ix, under.attempt)));
