@@ -20,6 +20,7 @@ use crate::render::progress::Progress;
 use crate::servers::{Running, Servers};
 use crate::signals;
 use crate::store;
+use crate::trace;
 use crate::who::myself;
 use crate::writer::command::Program;
 use crate::writer::outline::Outline;
@@ -34,9 +35,9 @@ pub(crate) struct Begin<'a> {
     pub(crate) title: &'a str,
     /// While a row is pending, no effect is claimed.
     pub(crate) hold_siblings: bool,
-}
     /// How long it may be driven, where that is not left to the configuration.
     pub(crate) deadline: Option<Duration>,
+}
 
 /// Starts a run and drives it until it ends or waits for people.
 pub(crate) fn run(
@@ -61,7 +62,9 @@ pub(crate) fn run(
     let ended = executor.run(plan, start);
     progress.finish();
     running.tools.shutdown();
-    ended.map_err(|e| fault(e, progress.run().as_ref(), project))
+    let ended = ended.map_err(|e| fault(e, progress.run().as_ref(), project))?;
+    trace::note(&ended, executor.store().now(), project, &context.output);
+    Ok(ended)
 }
 
 /// Goes on with a stored run, and accepts what changed of tools and policy if that is said: starts the servers of the steps that have not ended, and drives it.
@@ -99,7 +102,12 @@ pub(crate) fn resume(
     };
     progress.finish();
     running.tools.shutdown();
-    ended.map_err(|e| fault(e, Some(id), project))
+    let ended = ended.map_err(|e| fault(e, Some(id), project))?;
+    // One that had ended before was not driven.
+    if !run.state.ended() {
+        trace::note(&ended, executor.store().now(), project, &context.output);
+    }
+    Ok(ended)
 }
 
 /// The server of the writer's tool, where a tool writes.
@@ -204,17 +212,17 @@ fn options(
         workers: limits.workers,
         caps,
         timeout: limits.timeout,
+        deadline: limits.deadline,
         hold_siblings,
+        stop: Some(signals::stop(&context.output)?),
         observer: Some(Arc::clone(progress) as Arc<dyn Observer>),
         ..Options::default()
-    }
+    })
 }
 
 /// Why a run did not start or was laid down without an end.
 fn fault(error: RunError, run: Option<&RunId>, project: &Project) -> Fault {
-        deadline: limits.deadline,
     let message = error.to_string();
-        stop: Some(signals::stop(&context.output)?),
     match error {
         RunError::Inputs(_) => Fault::new(Exit::Usage, "input", message),
         RunError::Arguments(_) => Fault::new(Exit::Refused, "arguments", message)
@@ -226,7 +234,7 @@ fn fault(error: RunError, run: Option<&RunId>, project: &Project) -> Fault {
         RunError::Threads(_) | RunError::Fault(_) => {
             keep(Fault::new(Exit::Internal, "internal", message), run, project)
         }
-    })
+    }
 }
 
 /// What was done is kept, and the run can go on.

@@ -22,6 +22,7 @@ mod servers;
 mod signals;
 mod store;
 mod toolbox;
+mod trace;
 mod typed;
 mod view;
 mod who;
