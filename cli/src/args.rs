@@ -1,13 +1,17 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use plangate_approval::Time;
 use plangate_graph::Author;
 
+use crate::config::duration;
 use crate::exit::TABLE;
 use crate::output::Colour;
+use crate::render::time::instant;
 
 /// Heading of the options that every command has.
 const EVERYWHERE: &str = "Everywhere";
@@ -123,6 +127,9 @@ pub(crate) struct PlanArgs {
     /// The graph as a Mermaid flowchart
     #[arg(long, group = "form")]
     pub(crate) mermaid: bool,
+    /// The graph for Graphviz
+    #[arg(long, group = "form")]
+    pub(crate) dot: bool,
     /// The plan itself: actions.json
     #[arg(long, group = "form")]
     pub(crate) actions: bool,
@@ -152,6 +159,14 @@ pub(crate) struct RunArgs {
     /// While something waits for people, start nothing else that changes something
     #[arg(long)]
     pub(crate) hold_siblings: bool,
+    /// How long it may be driven, for instance 10m; waiting for people is no part of it
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) deadline: Option<Duration>,
+}
+
+/// A duration as recipes write it.
+fn time(text: &str) -> Result<Duration, String> {
+    duration(text).ok_or_else(|| "expected a time like 500ms, 20s, 10m or 2h".to_owned())
 }
 
 /// `approvals`
@@ -275,6 +290,12 @@ pub(crate) struct RunsArgs {
     /// Only those with this text in their title or id
     #[arg(long, value_name = "TEXT")]
     pub(crate) text: Option<String>,
+    /// Only those that started then or later: 2026-07-31, 2026-07-31T08:00, or a time before now like 2h or 3d
+    #[arg(long, value_name = "WHEN", value_parser = instant)]
+    pub(crate) since: Option<Time>,
+    /// Only those that started before then
+    #[arg(long, value_name = "WHEN", value_parser = instant)]
+    pub(crate) until: Option<Time>,
 }
 
 /// State of a run.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use plangate_approval::{Run, RunId, SqliteStore, StepState, Storage as _};
 use plangate_executor::{
@@ -17,7 +18,9 @@ use crate::fault::Fault;
 use crate::project::Project;
 use crate::render::progress::Progress;
 use crate::servers::{Running, Servers};
+use crate::signals;
 use crate::store;
+use crate::trace;
 use crate::who::myself;
 use crate::writer::command::Program;
 use crate::writer::outline::Outline;
@@ -32,6 +35,8 @@ pub(crate) struct Begin<'a> {
     pub(crate) title: &'a str,
     /// While a row is pending, no effect is claimed.
     pub(crate) hold_siblings: bool,
+    /// How long it may be driven, where that is not left to the configuration.
+    pub(crate) deadline: Option<Duration>,
 }
 
 /// Starts a run and drives it until it ends or waits for people.
@@ -45,7 +50,8 @@ pub(crate) fn run(
 ) -> Result<Ended, Fault> {
     let writer = writer(plan.plan(), running, project)?;
     let progress = Arc::new(Progress::new(plan.plan(), &context.output));
-    let options = options(project, &running.catalog, &progress, begin.hold_siblings);
+    let options = options(project, &running.catalog, &progress, begin.hold_siblings, context)?;
+    let options = Options { deadline: begin.deadline.or(options.deadline), ..options };
     let tools: Arc<dyn Tools> = Arc::clone(&running.tools) as Arc<dyn Tools>;
     let executor = Executor::new(store, tools, writer, options);
     let start = Start {
@@ -56,7 +62,9 @@ pub(crate) fn run(
     let ended = executor.run(plan, start);
     progress.finish();
     running.tools.shutdown();
-    ended.map_err(|e| fault(e, progress.run().as_ref(), project))
+    let ended = ended.map_err(|e| fault(e, progress.run().as_ref(), project))?;
+    trace::note(&ended, executor.store().now(), project, &context.output);
+    Ok(ended)
 }
 
 /// Goes on with a stored run, and accepts what changed of tools and policy if that is said: starts the servers of the steps that have not ended, and drives it.
@@ -83,7 +91,7 @@ pub(crate) fn resume(
         Some(Arc::new(Outline) as Arc<dyn Writer>)
     };
     let progress = Arc::new(Progress::new(&plan, &context.output));
-    let options = options(project, &running.catalog, &progress, run.hold_siblings);
+    let options = options(project, &running.catalog, &progress, run.hold_siblings, context)?;
     let tools: Arc<dyn Tools> = Arc::clone(&running.tools) as Arc<dyn Tools>;
     let executor = Executor::new(store, tools, writer, options);
     let present = Present { catalog: now(&catalog, &running.catalog), policy: project.config.policy.clone() };
@@ -94,7 +102,12 @@ pub(crate) fn resume(
     };
     progress.finish();
     running.tools.shutdown();
-    ended.map_err(|e| fault(e, Some(id), project))
+    let ended = ended.map_err(|e| fault(e, Some(id), project))?;
+    // One that had ended before was not driven.
+    if !run.state.ended() {
+        trace::note(&ended, executor.store().now(), project, &context.output);
+    }
+    Ok(ended)
 }
 
 /// The server of the writer's tool, where a tool writes.
@@ -182,21 +195,29 @@ fn writer(plan: &Plan, running: &Running, project: &Project) -> Result<Option<Ar
     }))
 }
 
-fn options(project: &Project, catalog: &Catalog, progress: &Arc<Progress>, hold_siblings: bool) -> Options {
+fn options(
+    project: &Project,
+    catalog: &Catalog,
+    progress: &Arc<Progress>,
+    hold_siblings: bool,
+    context: &Context,
+) -> Result<Options, Fault> {
     let limits = &project.config.limits;
     let mut caps: BTreeMap<String, usize> = match limits.per_server {
         Some(cap) => catalog.servers().map(|(name, _)| (name.to_owned(), cap)).collect(),
         None => BTreeMap::new(),
     };
     caps.extend(limits.servers.clone());
-    Options {
+    Ok(Options {
         workers: limits.workers,
         caps,
         timeout: limits.timeout,
+        deadline: limits.deadline,
         hold_siblings,
+        stop: Some(signals::stop(&context.output)?),
         observer: Some(Arc::clone(progress) as Arc<dyn Observer>),
         ..Options::default()
-    }
+    })
 }
 
 /// Why a run did not start or was laid down without an end.

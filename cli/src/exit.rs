@@ -16,6 +16,8 @@ pub(crate) enum Exit {
     Parked = 3,
     /// Decided, expired or changed before; nothing was done.
     TooLate = 4,
+    /// Interrupted; the run lies in the store and can be resumed.
+    Stopped = 5,
     /// The command line is wrong.
     Usage = 64,
     /// No such file, run or approval.
@@ -42,6 +44,7 @@ Exit status:
   2   the recipe or plan is refused; nothing was started
   3   the run waits for people
   4   too late: decided, expired or changed before; nothing was done
+  5   interrupted; the run lies in the store and can be resumed
   64  the command line is wrong
   66  no such file, run or approval
   69  a server is missing or broken
@@ -76,6 +79,7 @@ mod tests {
             Exit::Refused,
             Exit::Parked,
             Exit::TooLate,
+            Exit::Stopped,
             Exit::Usage,
             Exit::NotFound,
             Exit::Server,

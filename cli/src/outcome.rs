@@ -37,9 +37,10 @@ pub(crate) fn say(
     let record = ended.record();
     let waiting: &[Row] = match ended {
         Ended::Parked { waiting, .. } => waiting,
-        Ended::Done(_) | Ended::Attention { .. } => &[],
+        Ended::Done(_) | Ended::Stopped { .. } | Ended::Attention { .. } => &[],
     };
-    let exit = exit(record.state);
+    let stopped = matches!(ended, Ended::Stopped { .. });
+    let exit = if stopped { Exit::Stopped } else { exit(record.state) };
     if context.output.is_json() {
         let waiting = waiting.iter().map(RowView::of).collect();
         context.output.say_json(&Laid { run: &record.run.0, state: record.state, waiting, record })?;
@@ -58,6 +59,10 @@ pub(crate) fn say(
     }
     if let Ended::Attention { reason, .. } = ended {
         out.push_str(&attention(reason, record, project, context));
+    }
+    if stopped {
+        let resume = project.typed(&format!("resume {}", short(&record.run.0)));
+        let _ = write!(out, "\nStopped. What was done is kept; go on with:  {}\n", paint.typed(&resume));
     }
     for row in waiting {
         let _ = write!(out, "\n{}", whole(row, now, Arguments::Some, paint));

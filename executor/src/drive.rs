@@ -11,6 +11,7 @@
 mod core;
 mod dispatch;
 mod follow;
+mod limits;
 mod overdue;
 mod people;
 mod reconcile;

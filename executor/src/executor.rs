@@ -17,6 +17,7 @@ use crate::journal::Watch;
 use crate::options::Options;
 use crate::record::Record;
 use crate::schedule::{Limits, Schedule, Topology};
+use crate::stop::Driven;
 use crate::stored::Stored;
 use crate::tools::{Tools, Writer};
 use crate::values::{Names, Values, call_of, names};
@@ -67,6 +68,13 @@ pub enum Ended {
         /// Its record so far.
         record: Record,
     },
+    /// It was asked to [stop](crate::Stop): what has not ended is left to whoever resumes it.
+    Stopped {
+        /// The run.
+        run: RunId,
+        /// Its record so far.
+        record: Record,
+    },
     /// The stored plan no longer passes: nothing was started. A person cancels the run or [accepts](Executor::accept) the
     /// change, or it is resumed once the reason is gone.
     Attention {
@@ -79,11 +87,6 @@ pub enum Ended {
     },
 }
 
-/// A drive of this process that can be told to look.
-trait Driven: Send + Sync {
-    fn poke(&self);
-}
-
 impl<S: Storage + 'static> Driven for Drive<S> {
     fn poke(&self) {
         Drive::poke(self);
@@ -94,7 +97,10 @@ impl Ended {
     /// The record.
     pub fn record(&self) -> &Record {
         match self {
-            Ended::Done(record) | Ended::Parked { record, .. } | Ended::Attention { record, .. } => record,
+            Ended::Done(record)
+            | Ended::Parked { record, .. }
+            | Ended::Stopped { record, .. }
+            | Ended::Attention { record, .. } => record,
         }
     }
 }
@@ -210,6 +216,9 @@ impl<S: Storage + 'static> Executor<S> {
         let workers = limits.workers.unwrap_or(Options::MOST_WORKERS);
         let drive = Drive::new(context, Core::new(restore), lease, workers);
         let weak: Weak<Drive<S>> = Arc::downgrade(&drive);
+        if let Some(stop) = &self.options.stop {
+            stop.tells(weak.clone() as Weak<dyn Driven>);
+        }
         self.driven().push((run.clone(), weak));
         if let Some(observer) = &self.options.observer {
             observer.started(&run);
@@ -222,6 +231,7 @@ impl<S: Storage + 'static> Executor<S> {
         match laid? {
             Laid::Ended => Ok(Ended::Done(record?)),
             Laid::Parked => self.parked(run, record?),
+            Laid::Stopped => Ok(Ended::Stopped { run, record: record? }),
         }
     }
 
@@ -288,6 +298,7 @@ impl Restore {
             errors: std::collections::HashMap::new(),
             rows: std::collections::HashMap::new(),
             claims: std::collections::HashMap::new(),
+            in_flight: std::collections::HashSet::new(),
         }
     }
 }

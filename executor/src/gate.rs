@@ -71,6 +71,12 @@ impl Rules {
         }
     }
 
+    /// Whether a read that was under way when its process ended is not made again, by either policy.
+    pub(crate) fn once(&self, plan: &VerifiedPlan, call: &Call) -> bool {
+        let once = |policy: &Policy| policy.once(&call.server, &call.tool);
+        once(plan.policy()) || self.present.as_ref().is_some_and(once)
+    }
+
     /// What a row of this call needs to be decided, with its final arguments: the stricter of both policies, field by field.
     pub(crate) fn terms(&self, plan: &VerifiedPlan, call: &Call, args: &Value) -> Terms {
         let terms = |policy: &Policy| policy.terms_of(&call.server, &call.tool, Some(args));

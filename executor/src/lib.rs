@@ -73,6 +73,7 @@ mod options;
 mod pool;
 pub mod record;
 mod resume;
+mod stop;
 mod stored;
 mod values;
 
@@ -83,5 +84,6 @@ pub use inputs::InputProblem;
 pub use late::late;
 pub use options::{Change, Observer, Options};
 pub use record::Record;
+pub use stop::Stop;
 pub use tools::{Cancel, ReadError, Sentence, SentenceInput, Tools, Uncertain, Writer};
 pub use values::Counted;

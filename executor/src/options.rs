@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use plangate_approval::{RunId, StepState};
 
+use crate::stop::Stop;
+
 /// How runs are run. The default runs everything at once that is ready.
 #[derive(Clone)]
 pub struct Options {
@@ -18,6 +20,11 @@ pub struct Options {
     pub timeout: Duration,
     /// While a row of a run is pending, no call of it is claimed. Kept with the run when it starts.
     pub hold_siblings: bool,
+    /// How long one drive of a run may take, from where it starts or is resumed; nothing: as long as it takes. Past it
+    /// nothing more starts, and what is under way is asked to stop. The time in which a run is parked is no part of it.
+    pub deadline: Option<Duration>,
+    /// Stops the drives of this executor from outside.
+    pub stop: Option<Stop>,
     /// How many calls that did not answer in time may still occupy threads. Beyond that, further steps fail at once.
     pub most_abandoned: usize,
     /// How long a run that returns waits for such threads, and a cancelled read for its answer.
@@ -66,6 +73,8 @@ impl Default for Options {
             caps: BTreeMap::new(),
             timeout: Duration::from_secs(60),
             hold_siblings: false,
+            deadline: None,
+            stop: None,
             most_abandoned: 64,
             grace: Duration::from_secs(1),
             reconcile: Duration::from_secs(10),
@@ -81,6 +90,8 @@ impl fmt::Debug for Options {
             .field("caps", &self.caps)
             .field("timeout", &self.timeout)
             .field("hold_siblings", &self.hold_siblings)
+            .field("deadline", &self.deadline)
+            .field("stop", &self.stop)
             .field("most_abandoned", &self.most_abandoned)
             .field("grace", &self.grace)
             .field("reconcile", &self.reconcile)

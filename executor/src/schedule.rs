@@ -68,6 +68,7 @@ pub struct Schedule {
     acts: Vec<Act>,
     hold: bool,
     cancelled: bool,
+    time_up: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +118,11 @@ impl Schedule {
     /// Whether the run was cancelled.
     pub fn cancelled(&self) -> bool {
         self.cancelled
+    }
+
+    /// Whether the time for this drive is over.
+    pub fn time_up(&self) -> bool {
+        self.time_up
     }
 
     /// Nothing is left to do but what people decide.
@@ -202,6 +208,7 @@ impl Schedule {
                 }
             }
             Event::Cancel => self.on_cancel(),
+            Event::TimeUp => self.on_time_up(),
         }
         self.spread();
         Ok(())
@@ -241,7 +248,7 @@ impl Schedule {
             (Kind::Call { .. }, How::Done { .. } | How::Failed) => {
                 (matches!(state, StepState::Running | StepState::Uncertain), how.state())
             }
-            (Kind::Call { .. }, How::Expired | How::Rejected | How::Cancelled) => {
+            (Kind::Call { .. }, How::Expired | How::Rejected | How::Cancelled | How::TimedOut) => {
                 (state == StepState::Running, how.state())
             }
             _ => (false, state),
@@ -292,7 +299,28 @@ impl Schedule {
         }
     }
 
+    /// What is ready and has no thread ends here; a check takes none.
+    fn on_time_up(&mut self) {
+        if std::mem::replace(&mut self.time_up, true) {
+            return;
+        }
+        self.ready.clear();
+        self.acts.retain(|act| !matches!(act, Act::Ask(_)));
+        for ix in self.shape.indices() {
+            match self.nodes[ix].state {
+                StepState::Ready if !matches!(self.shape.kind(ix), Kind::Check) => {
+                    self.end_unrun(ix, StepState::TimedOut);
+                }
+                StepState::Running => self.acts.push(Act::Stop(ix)),
+                _ => {}
+            }
+        }
+    }
+
     fn make_ready(&mut self, ix: NodeIx) {
+        if self.time_up {
+            return self.end_unrun(ix, StepState::TimedOut);
+        }
         self.set(ix, StepState::Ready);
         self.ready.put(ix);
     }

@@ -155,6 +155,20 @@ impl Picture {
         at_gate.or_else(|| self.last.get(&ix).map(|row| (row, true)))
     }
 
+    /// Why a node failed or is not known. Of a call whose outcome is recorded, or which a person settled, that alone
+    /// counts, whatever was written of the step before; what is decided anew has no error.
+    pub(crate) fn error(&self, shape: &Topology, ix: NodeIx) -> Option<String> {
+        self.standings[ix]?;
+        let row = match shape.kind(ix) {
+            Kind::Call { .. } => self.row_of(shape, ix).map(|(row, _)| row),
+            _ => None,
+        };
+        match row.filter(|row| row.claim.is_some() && (row.outcome.is_some() || row.settled.is_some())) {
+            Some(row) => result_of(row).1,
+            None => self.details[ix].as_ref().and_then(|detail| detail.error.clone()),
+        }
+    }
+
     /// Everything a drive goes on from.
     pub(crate) fn restore(
         &self,
@@ -169,7 +183,7 @@ impl Picture {
         let mut claims = HashMap::new();
         for ix in shape.indices() {
             let detail = self.details[ix].as_ref();
-            errors.extend(detail.and_then(|d| d.error.clone()).map(|error| (ix, error)));
+            errors.extend(self.error(shape, ix).map(|error| (ix, error)));
             if let Some(value) = detail.and_then(|d| d.result.clone()) {
                 values.set(ix, value);
             }
@@ -178,18 +192,26 @@ impl Picture {
                 && row.claim.is_some()
             {
                 claims.insert(ix, row.id.clone());
-                let (value, error) = result_of(row);
-                if let Some(value) = value {
+                if let (Some(value), _) = result_of(row) {
                     values.set(ix, Arc::new(value));
                 }
-                errors.extend(error.map(|error| (ix, error)));
             }
             if let Some(list) = detail.and_then(|d| d.list.as_ref()) {
                 let list = list.iter().filter_map(|c| Some((*names.get(&c.step)?, c.clone()))).collect();
                 values.freeze(ix, list);
             }
         }
-        Restore { schedule: self.schedule(shape, limits), values, errors, rows: self.last.clone(), claims }
+        let in_flight = shape.indices().filter(|ix| {
+            matches!(shape.kind(*ix), Kind::Read { .. }) && self.states[*ix] == Some(StepState::Running)
+        });
+        Restore {
+            in_flight: in_flight.collect(),
+            schedule: self.schedule(shape, limits),
+            values,
+            errors,
+            rows: self.last.clone(),
+            claims,
+        }
     }
 
     /// A schedule that stands where the run stands.

@@ -120,7 +120,7 @@ fn executor(store: &Arc<Store>, host: &Host<'_>, catalog: Catalog) -> Arc<Execut
 fn told(ended: Ended, to: Text<'_>) -> Result<plangate_status, Failure> {
     to.set(ended.record().to_json()?);
     match ended {
-        Ended::Parked { .. } => Ok(PLANGATE_PARKED),
+        Ended::Parked { .. } | Ended::Stopped { .. } => Ok(PLANGATE_PARKED),
         Ended::Attention { reason, .. } => Err(Failure::attention(&reason)),
         Ended::Done(record) => match record.state {
             RunState::Done => Ok(PLANGATE_OK),

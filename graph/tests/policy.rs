@@ -183,6 +183,21 @@ fn an_end_date_counts_the_day_itself_and_needs_a_day_to_hold() {
 }
 
 #[test]
+fn once_is_said_of_tools_and_asks_nobody() {
+    let once = policy("[[once]]\nserver = \"slack\"\ntool = \"list_*\"\nreason = \"it counts who looked\"\n");
+    assert!(once.once("slack", "list_channels") && !once.once("slack", "post_message"));
+    assert_eq!(simply(&once, "slack.list_channels"), simply(&Policy::default(), "slack.list_channels"));
+    assert_eq!(policy(once.to_toml()), once);
+    assert_ne!(once.digest(), Policy::default().digest());
+    // It tightens: with an end date it holds where nobody says which day it is.
+    let ends = policy("[[once]]\nserver = \"slack\"\ntool = \"*\"\nuntil = 2026-12-31\n");
+    assert!(ends.once("slack", "list_channels"));
+    let after: Date = "2027-01-01".parse().unwrap();
+    assert!(!ends.on(after).once("slack", "list_channels"));
+    assert_eq!(refused("[[once]]\nserver = \"slack\"\ntool = \"*\"\nwhen = [\"a = 1\"]\n").0, "P0102");
+}
+
+#[test]
 fn conditions_over_unknown_arguments_never_loosen() {
     let allow = policy(&format!(
         "[[allow]]\nserver = \"stripe\"\ntool = \"refund\"\nwhen = [\"amount <= 100\"]\n{ANY}"

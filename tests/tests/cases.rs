@@ -194,6 +194,7 @@ impl Play<'_> {
                 nodes.sort_unstable();
                 writeln!(self.out, "  => parked: {}", nodes.join(", ")).unwrap();
             }
+            Ended::Stopped { .. } => writeln!(self.out, "  => stopped").unwrap(),
             Ended::Attention { reason, .. } => writeln!(self.out, "  => needs attention: {reason}").unwrap(),
         }
     }

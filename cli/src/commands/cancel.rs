@@ -1,6 +1,7 @@
 //! `plangate cancel`: stops a run.
 
 use plangate_approval::{RunState, Storage as _};
+use plangate_executor::Record;
 use serde::Serialize;
 
 use crate::args::CancelArgs;
@@ -11,6 +12,7 @@ use crate::fault::Fault;
 use crate::outcome;
 use crate::render::state::of_run;
 use crate::store::{self, short};
+use crate::trace;
 use crate::view::RunView;
 use crate::who::myself;
 
@@ -36,6 +38,13 @@ pub(crate) fn cancel(args: &CancelArgs, context: &Context) -> Result<Exit, Fault
         let ended = engine::resume(&run.id, store.clone(), &project, context, false)?;
         outcome::say(&ended, &plan, &store, &project, context)?;
         return Ok(Exit::Done);
+    }
+    if run.state.ended() {
+        let record = Record::read(&*store, &run.id).map_err(|e| {
+            let message = format!("the record of run {} cannot be read: {e}", short(&run.id.0));
+            Fault::new(Exit::Unusable, "store", message)
+        })?;
+        trace::note_record(&record, store.now(), &project, &context.output);
     }
     if context.output.is_json() {
         context.output.say_json(&Whole { run: RunView::of(&run) })?;

@@ -1,6 +1,6 @@
 //! `plangate plan`: what a recipe would do, before anything runs.
 
-use plangate_graph::card::{Card, mermaid};
+use plangate_graph::card::{Card, dot, mermaid};
 
 use crate::args::PlanArgs;
 use crate::context::Context;
@@ -14,8 +14,9 @@ use crate::render::card::coloured;
 /// Prints the card, or the plan in another form.
 pub(crate) fn plan(args: &PlanArgs, context: &Context) -> Result<Exit, Fault> {
     let output = &context.output;
-    if output.is_json() && (args.markdown || args.mermaid) {
-        let fault = Fault::new(Exit::Usage, "usage", "--json and --markdown or --mermaid exclude each other");
+    if output.is_json() && (args.markdown || args.mermaid || args.dot) {
+        let message = "--json and --markdown, --mermaid or --dot exclude each other";
+        let fault = Fault::new(Exit::Usage, "usage", message);
         return Err(fault.help("take one of them out"));
     }
     let document = Document::read(&args.source.file)?;
@@ -40,6 +41,8 @@ pub(crate) fn plan(args: &PlanArgs, context: &Context) -> Result<Exit, Fault> {
         output.say(&plan.plan().to_json());
     } else if args.mermaid {
         output.say(&mermaid(plan));
+    } else if args.dot {
+        output.say(&dot(plan));
     } else {
         let card = Card::of(plan, Some(&values));
         if output.is_json() {

@@ -49,7 +49,8 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<Exit, Fault> {
         return Err(Fault::new(Exit::Internal, "internal", "a run without servers"));
     };
     let title = document.title();
-    let begin = Begin { inputs: &values, title: &title, hold_siblings: args.hold_siblings };
+    let begin =
+        Begin { inputs: &values, title: &title, hold_siblings: args.hold_siblings, deadline: args.deadline };
     let ended = engine::run(plan, running, begin, store.clone(), &project, context)?;
     outcome::say(&ended, plan.plan(), &store, &project, context)
 }

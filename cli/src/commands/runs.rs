@@ -80,7 +80,9 @@ fn is_wanted(run: &Run, args: &RunsArgs) -> bool {
     let text = args.text.as_ref().is_none_or(|text| {
         run.title.to_lowercase().contains(&text.to_lowercase()) || run.id.0.contains(text.as_str())
     });
-    state && text
+    let since = args.since.is_none_or(|since| run.created >= since);
+    let until = args.until.is_none_or(|until| run.created < until);
+    state && text && since && until
 }
 
 impl From<RunStateArg> for RunState {

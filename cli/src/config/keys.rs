@@ -165,7 +165,8 @@ fn count(value: &DeValue<'_>) -> Option<usize> {
     }
 }
 
-fn duration(text: &str) -> Option<Duration> {
+/// A duration as recipes write it.
+pub(crate) fn duration(text: &str) -> Option<Duration> {
     let at = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(at);
     let number: u64 = number.parse().ok().filter(|n| *n > 0)?;

@@ -2,6 +2,8 @@
 
 mod keys;
 
+pub(crate) use keys::duration;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,6 +22,8 @@ pub(crate) struct Config {
     pub(crate) file: Option<PathBuf>,
     /// `[store] path`, relative to the folder of the file.
     pub(crate) store: Option<PathBuf>,
+    /// `[trace] dir`, the folder of the day's logs, relative to the folder of the file.
+    pub(crate) trace: Option<PathBuf>,
     /// `[limits]`
     pub(crate) limits: Limits,
     /// `[writer]`
@@ -39,6 +43,8 @@ pub(crate) struct Limits {
     pub(crate) servers: BTreeMap<String, usize>,
     /// How long a step may take that does not say so itself. 60 s.
     pub(crate) timeout: Duration,
+    /// How long one drive of a run may take; nothing: as long as it takes.
+    pub(crate) deadline: Option<Duration>,
     /// How long a server may take to start. 20 s.
     pub(crate) startup: Duration,
 }
@@ -67,6 +73,7 @@ impl Default for Limits {
             per_server: None,
             servers: BTreeMap::new(),
             timeout: Duration::from_secs(60),
+            deadline: None,
             startup: Duration::from_secs(20),
         }
     }
@@ -89,6 +96,10 @@ impl Config {
         if let Some(mut store) = whole.table("store")? {
             config.store = store.text("path")?.map(PathBuf::from);
             store.finish()?;
+        }
+        if let Some(mut trace) = whole.table("trace")? {
+            config.trace = trace.text("dir")?.map(PathBuf::from);
+            trace.finish()?;
         }
         if let Some(limits) = whole.table("limits")? {
             config.limits = Limits::from_table(limits)?;
@@ -120,13 +131,14 @@ impl Limits {
         let workers = table.count("workers")?;
         let per_server = table.count("per_server")?;
         let timeout = table.duration("timeout")?.unwrap_or(standard.timeout);
+        let deadline = table.duration("deadline")?;
         let startup = table.duration("startup")?.unwrap_or(standard.startup);
         let servers = match table.table("servers")? {
             None => BTreeMap::new(),
             Some(mut servers) => servers.all_counts()?,
         };
         table.finish()?;
-        Ok(Limits { workers, per_server, servers, timeout, startup })
+        Ok(Limits { workers, per_server, servers, timeout, deadline, startup })
     }
 }
 
@@ -188,14 +200,16 @@ mod tests {
     #[test]
     fn every_setting_is_read() {
         let config = parse(
-            "[store]\npath = \"x/y.db\"\n[limits]\nworkers = 4\nper_server = 2\ntimeout = \"90s\"\nstartup = \
+            "[store]\npath = \"x/y.db\"\n[trace]\ndir = \"log\"\n[limits]\nworkers = 4\nper_server = 2\ntimeout = \"90s\"\ndeadline = \"10m\"\nstartup = \
              \"500ms\"\n[limits.servers]\ngmail = 1\n[writer]\ncommand = [\"llm\", \"-x\"]\n",
         )
         .unwrap();
         assert_eq!(config.store, Some(PathBuf::from("x/y.db")));
+        assert_eq!(config.trace, Some(PathBuf::from("log")));
         assert_eq!(config.limits.workers, Some(4));
         assert_eq!(config.limits.per_server, Some(2));
         assert_eq!(config.limits.timeout, Duration::from_secs(90));
+        assert_eq!(config.limits.deadline, Some(Duration::from_secs(600)));
         assert_eq!(config.limits.startup, Duration::from_millis(500));
         assert_eq!(config.limits.servers.get("gmail"), Some(&1));
         assert_eq!(config.writer, WriterChoice::Command(vec!["llm".into(), "-x".into()]));
@@ -206,7 +220,7 @@ mod tests {
         assert_eq!(
             refused("[limits]\nworkers = 2\ntimeuot = \"1s\"\n"),
             "error: `limits.timeuot` is no setting\n  at plangate.toml:3\n  help: did you mean `timeout`? There are: \
-             per_server, servers, startup, timeout, workers\n"
+             deadline, per_server, servers, startup, timeout, workers\n"
         );
         assert!(refused("[limit]\nworkers = 2\n").contains("did you mean `limits`"));
         assert!(refused("[[aks]]\nserver = \"*\"\n").contains("did you mean `ask`"));

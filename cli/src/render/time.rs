@@ -52,6 +52,35 @@ fn rough(ms: i64) -> String {
     }
 }
 
+/// A moment as people type it: a day or a local time (`2026-07-31`, `2026-07-31T08:00`), one with its zone
+/// (`2026-07-31T08:00Z`), or how long ago (`90s`, `30m`, `2h`, `3d`).
+pub(crate) fn instant(text: &str) -> Result<Time, String> {
+    let days = text.strip_suffix('d').and_then(|n| n.parse::<u32>().ok());
+    let ago = match days {
+        Some(days) => Some(i64::from(days) * 86_400_000),
+        None => crate::config::duration(text).and_then(|ago| i64::try_from(ago.as_millis()).ok()),
+    };
+    if let Some(ago) = ago {
+        return Ok(Time(jiff::Timestamp::now().as_millisecond().saturating_sub(ago)));
+    }
+    if let Ok(at) = text.parse::<jiff::Timestamp>() {
+        return Ok(Time(at.as_millisecond()));
+    }
+    let midnight = |day: jiff::civil::Date| day.at(0, 0, 0, 0);
+    let local = text.parse::<jiff::civil::DateTime>().or_else(|_| text.parse().map(midnight));
+    let at = local.and_then(|at| at.to_zoned(TimeZone::system())).map_err(|_| {
+        "expected a day like 2026-07-31, a time like 2026-07-31T08:00, or how long ago, like 2h or 3d"
+            .to_owned()
+    })?;
+    Ok(Time(at.timestamp().as_millisecond()))
+}
+
+/// The day and the time of day, here: `2026-07-31` and `08:00:12`.
+pub(crate) fn day_and_time(at: Time) -> (String, String) {
+    let Some(at) = zoned(at, &TimeZone::system()) else { return ("unknown".to_owned(), "?".to_owned()) };
+    (at.date().to_string(), at.strftime("%H:%M:%S").to_string())
+}
+
 /// A moment for programs: RFC 3339 in UTC, with milliseconds.
 pub(crate) fn rfc3339(at: Time) -> String {
     jiff::Timestamp::from_millisecond(at.0)
@@ -92,6 +121,20 @@ mod tests {
         assert_eq!(relative(Time(now.0 + 3_600_000), now), "in 60 min");
         assert_eq!(relative(Time(now.0 - 7_300_000), now), "2 h ago");
         assert_eq!(relative(now, now), "in a moment");
+    }
+
+    #[test]
+    fn what_people_type_is_a_moment() {
+        assert_eq!(instant("2026-05-28T20:26:40.123Z"), Ok(Time(1_780_000_000_123)));
+        let day = instant("2026-07-31").unwrap();
+        assert_eq!(day_and_time(day), ("2026-07-31".to_owned(), "00:00:00".to_owned()));
+        let morning = instant("2026-07-31T08:00").unwrap();
+        assert_eq!(day_and_time(morning), ("2026-07-31".to_owned(), "08:00:00".to_owned()));
+        let (two_days, long_ago) = (instant("2d").unwrap(), instant("48h").unwrap());
+        assert!((0..60_000).contains(&(long_ago.0 - two_days.0)), "{two_days:?} {long_ago:?}");
+        for wrong in ["", "soon", "2026-13-01", "-3d", "3 d", "d"] {
+            assert!(instant(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

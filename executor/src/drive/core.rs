@@ -28,6 +28,8 @@ pub(crate) struct Core {
     pub(super) claims: HashMap<NodeIx, RowId>,
     /// Rows of uncertain calls that the host was asked about in this drive.
     pub(super) looked_up: HashSet<RowId>,
+    /// Reads that were under way when the drive before ended.
+    pub(super) in_flight: HashSet<NodeIx>,
     pub(super) under_way: HashMap<NodeIx, Under>,
     pub(super) deadlines: BinaryHeap<Reverse<(Instant, NodeIx, u64)>>,
     /// Gates, questions and calls to be put.
@@ -42,7 +44,9 @@ pub(crate) struct Core {
     pub(super) news: bool,
     /// The steward is to look at once.
     look: bool,
-    pub(super) stopped: Option<RunError>,
+    pub(super) stopped: Option<Halt>,
+    /// When the time for this drive is over.
+    pub(super) deadline: Option<Instant>,
     pub(super) attempts: u64,
     /// When the first pending row expires.
     pub(super) expiry: Option<Time>,
@@ -68,6 +72,14 @@ pub(super) struct Times {
     pub(super) told: bool,
 }
 
+/// Why a drive starts nothing more.
+pub(super) enum Halt {
+    /// It cannot go on.
+    Fault(RunError),
+    /// It was asked to stop.
+    Asked,
+}
+
 /// What a drive goes on from.
 pub(crate) struct Restore {
     pub(crate) schedule: Schedule,
@@ -75,6 +87,8 @@ pub(crate) struct Restore {
     pub(crate) errors: HashMap<NodeIx, String>,
     pub(crate) rows: HashMap<NodeIx, Row>,
     pub(crate) claims: HashMap<NodeIx, RowId>,
+    /// Reads that were under way when the drive before ended.
+    pub(crate) in_flight: HashSet<NodeIx>,
 }
 
 impl Core {
@@ -89,6 +103,7 @@ impl Core {
             rows: from.rows,
             claims: from.claims,
             looked_up: HashSet::new(),
+            in_flight: from.in_flight,
             under_way: HashMap::new(),
             deadlines: BinaryHeap::new(),
             to_ask: VecDeque::new(),
@@ -98,6 +113,7 @@ impl Core {
             news: false,
             look: false,
             stopped: None,
+            deadline: None,
             attempts: 0,
             expiry,
             asleep_until: None,
@@ -111,6 +127,10 @@ impl Core {
 
     /// Nothing more is started. The first reason counts.
     pub(super) fn stop(&mut self, why: RunError) {
+        self.halt(Halt::Fault(why));
+    }
+
+    pub(super) fn halt(&mut self, why: Halt) {
         self.stopped.get_or_insert(why);
         self.starts.clear();
         self.to_ask.clear();

@@ -14,6 +14,7 @@ use super::Drive;
 use super::core::Core;
 use super::work::{Cell, Task};
 use crate::gate::{Verdict, ask_of_call};
+use crate::journal::Detail;
 use crate::pool::Job;
 use crate::schedule::Kind;
 use crate::tools::{Cancel, SentenceInput};
@@ -89,10 +90,23 @@ impl<S: Storage + 'static> Drive<S> {
         }
     }
 
-    fn read(&self, core: &Core, ix: NodeIx) -> Result<Option<Start>, String> {
+    fn read(&self, core: &mut Core, ix: NodeIx) -> Result<Option<Start>, String> {
         let (item, call) = self.call_of(ix)?;
-        let args = self.arguments(core, ix, item, call)?;
-        Ok(Some(Start::Read { ix, args: Arc::new(args.canonical()), arguments: Arc::new(args) }))
+        let once = self.ctx.rules.once(&self.ctx.plan, call);
+        if once && core.in_flight.contains(&ix) {
+            return Err(
+                "it was under way when the drive before ended, so it may have been made; policy says once"
+                    .into(),
+            );
+        }
+        let args = Arc::new(self.arguments(core, ix, item, call)?);
+        if once {
+            // That it may have been made is durable before it is.
+            let detail =
+                Detail { arguments: Some(Arc::clone(&args)), ..self.ctx.detail(core.times[ix], None) };
+            self.must(core, ix, StepState::Running, &detail);
+        }
+        Ok(Some(Start::Read { ix, args: Arc::new(args.canonical()), arguments: args }))
     }
 
     fn sentence(&self, core: &Core, ix: NodeIx) -> Result<Option<Start>, String> {
@@ -225,6 +239,11 @@ impl<S: Storage + 'static> Drive<S> {
     /// Asks a step that is under way to stop. A read has a moment left, a call its own deadline.
     pub(super) fn stop_one(&self, core: &mut Core, ix: NodeIx) {
         let Some(under) = core.under_way.get(&ix) else { return };
+        if matches!(under.start, Start::Call { .. }) && core.schedule.time_up() {
+            let attempt = under.attempt;
+            let why = format!("{}, and the call was asked to stop", self.out_of_time());
+            return self.leave(core, ix, attempt, why);
+        }
         if !matches!(under.start, Start::Call { .. }) {
             let soon = Instant::now() + self.ctx.options.grace;
             core.deadlines.push(Reverse((soon, ix, under.attempt)));

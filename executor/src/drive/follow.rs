@@ -31,7 +31,12 @@ impl<S: Storage + 'static> Drive<S> {
                     Act::Ask(ix) => core.to_ask.push_back(ix),
                     Act::Check(ix) => self.check(core, ix),
                     Act::Fired(ix) => self.fired(core, ix),
-                    Act::Ended(ix, state) => self.ended_unrun(core, ix, state),
+                    Act::Ended(ix, state) => {
+                        if state == StepState::TimedOut && !core.errors.contains_key(&ix) {
+                            core.errors.insert(ix, format!("{} before it started", self.out_of_time()));
+                        }
+                        self.ended_unrun(core, ix, state);
+                    }
                     Act::Late { .. } => {}
                     Act::Stop(ix) => self.stop_one(core, ix),
                 }

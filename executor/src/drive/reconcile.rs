@@ -17,7 +17,7 @@ use crate::tools::{Cancel, Uncertain};
 impl<S: Storage + 'static> Drive<S> {
     /// Rows of uncertain calls that the host has not been asked about, past their deadline, once nothing else is left to do.
     pub(super) fn to_reconcile(&self, core: &mut Core) -> Option<Vec<Row>> {
-        if !core.settled() || core.stopped.is_some() || core.schedule.over() {
+        if !core.settled() || core.stopped.is_some() || core.schedule.over() || core.schedule.time_up() {
             return None;
         }
         let (now, grace) = (self.ctx.store.now(), self.ctx.store.grace_ms());

@@ -11,7 +11,7 @@ use super::dispatch::Under;
 use super::{Drive, Report};
 use crate::error::RunError;
 use crate::journal::Detail;
-use crate::schedule::{Event, How};
+use crate::schedule::{Event, How, Kind};
 use crate::tools::ReadError;
 
 impl<S: Storage + 'static> Drive<S> {
@@ -71,7 +71,7 @@ impl<S: Storage + 'static> Drive<S> {
             Some(Body::Call(call)) => call.settings.retry,
             _ => 0,
         };
-        core.times[ix].attempts <= allowed && !core.schedule.cancelled()
+        core.times[ix].attempts <= allowed && !core.schedule.cancelled() && !core.schedule.time_up()
     }
 
     fn returned(
@@ -93,6 +93,9 @@ impl<S: Storage + 'static> Drive<S> {
                 return;
             }
             Err(_) if core.schedule.cancelled() => (How::Cancelled, ReadError::Cancelled.to_string()),
+            Err(_) if core.schedule.time_up() => {
+                (How::TimedOut, format!("{} before it answered", self.out_of_time()))
+            }
             Err(error @ ReadError::TimedOut(_)) => (How::TimedOut, error.to_string()),
             Err(error) => (How::Failed, error.to_string()),
         };
@@ -104,7 +107,12 @@ impl<S: Storage + 'static> Drive<S> {
 
     /// A step that failed before it was sent.
     pub(super) fn fail(&self, core: &mut Core, ix: NodeIx, at: u64, why: String) {
-        let how = if core.schedule.cancelled() { How::Cancelled } else { How::Failed };
+        let how = match self.ctx.shape.kind(ix) {
+            _ if core.schedule.cancelled() => How::Cancelled,
+            Kind::Check => How::Failed,
+            _ if core.schedule.time_up() => How::TimedOut,
+            _ => How::Failed,
+        };
         let detail = Detail { error: Some(why.clone()), ..self.detail(core, ix, at) };
         core.errors.insert(ix, why);
         self.must(core, ix, how.state(), &detail);

@@ -9,7 +9,7 @@ use plangate_approval::{RunState, StepState, Storage, StoreError};
 use plangate_graph::NodeIx;
 
 use super::Drive;
-use super::core::Core;
+use super::core::{Core, Halt};
 use crate::error::RunError;
 
 /// How a drive ended.
@@ -19,6 +19,8 @@ pub(crate) enum Laid {
     Ended,
     /// All that is left waits for people.
     Parked,
+    /// It was asked to stop: what has not ended is left to the next drive.
+    Stopped,
 }
 
 /// How often the steward looks for what other processes decided, and writes down what runs for long.
@@ -30,6 +32,7 @@ impl<S: Storage + 'static> Drive<S> {
     /// Drives the run until it is laid down. Returns once no thread of it is left, but for calls that did not answer in
     /// time and have not returned since.
     pub(crate) fn conduct(self: &Arc<Self>) -> Result<Laid, RunError> {
+        self.set_limits(&mut self.core());
         let laid = loop {
             if let Some(job) = self.pump() {
                 self.hand_on(&mut self.core(), Some(job));
@@ -80,6 +83,7 @@ impl<S: Storage + 'static> Drive<S> {
             core.deadlines.pop();
             self.past_deadline(core, ix, attempt);
         }
+        self.keep_limits(core, now);
         if core.stopped.is_some() {
             return;
         }
@@ -146,13 +150,12 @@ impl<S: Storage + 'static> Drive<S> {
     /// Lays the run down: ended, or parked. Nothing if something was decided meanwhile.
     fn lay_down(&self, core: &mut Core) -> Result<Option<Laid>, RunError> {
         if let Some(why) = core.stopped.take() {
-            self.let_go(&why);
-            return Err(why);
+            return self.let_go(why).map(Some);
         }
         if core.has_lazy() {
             self.commit(core, Vec::new());
             return match core.stopped.take() {
-                Some(why) => Err(why),
+                Some(why) => self.let_go(why).map(Some),
                 None if core.news => Ok(None),
                 None => self.lay_down(core),
             };
@@ -167,7 +170,8 @@ impl<S: Storage + 'static> Drive<S> {
         let lease = self.lease();
         let (laid, answer) = if core.schedule.over() {
             let state = self.end_state(core);
-            (Laid::Ended, self.ctx.store.end(&lease, state, None))
+            let late = (state == RunState::Failed && core.schedule.time_up()).then(|| self.out_of_time());
+            (Laid::Ended, self.ctx.store.end(&lease, state, late.as_deref()))
         } else {
             (Laid::Parked, self.ctx.store.park(&lease))
         };
@@ -198,15 +202,17 @@ impl<S: Storage + 'static> Drive<S> {
         }
     }
 
-    /// A run that stops for a fault of its own gives its lease back, so that it can be resumed at once.
-    fn let_go(&self, why: &RunError) {
-        if matches!(why, RunError::LeaseLost(_)) {
-            return;
-        }
+    /// A run that stops, asked or for a fault of its own, gives its lease back, so that it can be resumed at once.
+    fn let_go(&self, why: Halt) -> Result<Laid, RunError> {
+        let lease_is_there = !matches!(why, Halt::Fault(RunError::LeaseLost(_)));
         let mut lease = self.lease();
         // The store may be what is at fault; then the lease runs out.
-        while let Ok(ParkAnswer::LookAgain(newer)) = self.ctx.store.park(&lease) {
+        while lease_is_there && let Ok(ParkAnswer::LookAgain(newer)) = self.ctx.store.park(&lease) {
             lease = newer;
+        }
+        match why {
+            Halt::Fault(why) => Err(why),
+            Halt::Asked => Ok(Laid::Stopped),
         }
     }
 }
@@ -214,6 +220,7 @@ impl<S: Storage + 'static> Drive<S> {
 impl Core {
     fn next_alarm(&self) -> Instant {
         let look = self.looked + LOOK;
-        self.deadlines.peek().map_or(look, |Reverse((at, ..))| look.min(*at))
+        let own = self.deadlines.peek().map(|Reverse((at, ..))| *at);
+        own.into_iter().chain(self.deadline).fold(look, Instant::min)
     }
 }

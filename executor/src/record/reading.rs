@@ -90,9 +90,7 @@ impl Reading<'_> {
     }
 
     fn error(&self, ix: NodeIx) -> Option<String> {
-        let row = self.picture.row_of(self.shape, ix).filter(|(row, _)| row.claim.is_some());
-        let by_row = row.and_then(|(row, _)| result_of(row).1);
-        by_row.or_else(|| self.picture.details[ix].as_ref().and_then(|detail| detail.error.clone()))
+        self.picture.error(self.shape, ix)
     }
 
     fn step(&self, ix: NodeIx, states: &Table<StepState>, rows: &[&Row], cause: Option<Cause>) -> Step {

@@ -18,7 +18,7 @@ pub struct Standing {
     pub yes: bool,
 }
 
-/// The root cause of a node that is blocked, skipped, rejected or expired without having run itself. For a blocked node
+/// The root cause of a node that is blocked, skipped, rejected, expired or timed out without having run itself. For a blocked node
 /// that is the first node, back along what blocked it, that is not blocked: it failed, timed out, was rejected, …. For
 /// the others it is what a person or check answered. A function of the states alone, whatever order they came in.
 /// Linear in the edges passed.
@@ -68,7 +68,9 @@ pub(crate) fn culprit(
             .or_else(|| first(&|v| matches!(v, Verdict::Doomed(_))))
             .or_else(|| first(&|v| v == Verdict::Lacking)),
         StepState::Skipped => first(&|v| v == Verdict::Unneeded),
-        StepState::Rejected | StepState::Expired => first(&|v| v == Verdict::Doomed(state)),
+        StepState::Rejected | StepState::Expired | StepState::TimedOut => {
+            first(&|v| v == Verdict::Doomed(state))
+        }
         _ => None,
     }
 }

@@ -39,7 +39,9 @@ pub(super) fn verdict(link: Link, source: Standing) -> Verdict {
         StepState::Done if link.guard || link.asks == Asks::Yes => Verdict::Unneeded,
         StepState::Skipped if link.guard => Verdict::Unneeded,
         StepState::Skipped => Verdict::Lacking,
-        StepState::Rejected | StepState::Expired | StepState::Cancelled if link.guard => {
+        StepState::Rejected | StepState::Expired | StepState::Cancelled | StepState::TimedOut
+            if link.guard =>
+        {
             Verdict::Doomed(source.state)
         }
         _ => Verdict::Doomed(StepState::Blocked),
@@ -111,6 +113,7 @@ impl Schedule {
                 self.nodes[ix].value = true;
                 self.end_unrun(ix, StepState::Done);
             }
+            Kind::Gate { .. } | Kind::Ask if self.time_up => self.end_unrun(ix, StepState::TimedOut),
             Kind::Gate { .. } | Kind::Ask => {
                 self.set(ix, StepState::Ready);
                 self.acts.push(Act::Ask(ix));

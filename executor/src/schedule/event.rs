@@ -28,6 +28,8 @@ pub enum Event {
     Held(NodeIx),
     /// The run was cancelled.
     Cancel,
+    /// The time for this drive is over: nothing more starts. What waits for people goes on waiting.
+    TimeUp,
 }
 
 /// How a node ended.
@@ -42,7 +44,7 @@ pub enum How {
     Answered(bool),
     /// It failed.
     Failed,
-    /// A read that did not answer in time.
+    /// A read that did not answer in time, or anything that the run's deadline overtook before it was sent.
     TimedOut,
     /// An approval that lapsed before it was used.
     Expired,

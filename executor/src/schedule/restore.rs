@@ -53,6 +53,7 @@ impl Schedule {
             acts: Vec::new(),
             hold: limits.hold_siblings,
             cancelled: false,
+            time_up: false,
             shape: Arc::clone(shape),
         };
         for ix in shape.order().iter().copied() {

@@ -338,6 +338,45 @@ fn a_claimed_call_of_a_dead_driver_is_uncertain_and_waits() {
     assert_eq!(stage.host.calls("slack.post"), 0);
 }
 
+/// A read that is under way when its driver dies, under this policy; what became of it, and how often it was made.
+fn read_in_flight(rules: &str) -> (Ended, usize) {
+    let (here, there) = crossbeam::channel::bounded(1);
+    let (release, released) = crossbeam::channel::bounded::<()>(0);
+    let first = AtomicBool::new(true);
+    let stage = Arc::new(Stage::new().on("gmail.list", move |_, _| {
+        if first.swap(false, SeqCst) {
+            here.send(()).unwrap();
+            let _ = released.recv();
+        }
+        Answer::Ok(plangate_graph::Value::from("1"))
+    }));
+    let driver = {
+        let stage = Arc::clone(&stage);
+        let recipe = "together:\n  a: gmail.list {}\n  b: cal.list {}\n";
+        let plan = plan_with(recipe, &catalog(), &Policy::from_toml(rules).unwrap());
+        std::thread::spawn(move || stage.executor().run(&plan, start("{}")))
+    };
+    there.recv().unwrap();
+    let run = stage.store_runs()[0].clone();
+    stage.store.kill(&Holder(run.holder.unwrap()));
+    let ended = stage.executor().resume(&run.id, None).unwrap();
+    drop(release);
+    assert!(matches!(driver.join().unwrap(), Err(RunError::LeaseLost(_))));
+    let calls = stage.host.calls("gmail.list");
+    assert_eq!(stage.resume(&ended), ended, "it has ended");
+    (ended, calls)
+}
+
+#[test]
+fn a_read_in_flight_runs_again_unless_policy_says_once() {
+    let (ended, calls) = read_in_flight("");
+    assert_eq!((states(&ended).as_str(), calls), ("a done, b done", 2));
+    let (ended, calls) = read_in_flight("[[once]]\nserver = \"gmail\"\ntool = \"l*\"\n");
+    assert_eq!((states(&ended).as_str(), calls), ("a failed, b done", 1));
+    let error = step(&ended, "a").error.clone().unwrap();
+    assert!(error.contains("may have been made; policy says once"), "{error}");
+}
+
 #[test]
 fn the_embedded_store_carries_a_run_from_one_process_to_the_next() {
     let folder = tempfile::tempdir().unwrap();

@@ -191,6 +191,7 @@ fn uncertain_is_settled_by_a_person() {
     let parked = stage.resume(&parked);
     assert_eq!(only(&parked).node, "b/gate");
     assert_eq!(step(&parked, "a").result, Some(json("{\"ts\":7}")));
+    assert_eq!(step(&parked, "a").error, None, "it is known now");
     stage.approve(&only(&parked));
     let parked = stage.resume(&parked);
     let row = only(&parked);
@@ -206,6 +207,7 @@ fn uncertain_is_settled_by_a_person() {
     let first = only(&parked);
     stage.settle(&first, false, None);
     let parked = stage.resume(&parked);
+    assert_eq!(step(&parked, "a").error, None, "it is decided anew");
     let second = only(&parked);
     assert_eq!((second.node.as_str(), second.ask, &second.key), ("a/gate", 1, &first.key));
     assert_ne!(second.id, first.id);
@@ -217,6 +219,17 @@ fn uncertain_is_settled_by_a_person() {
     assert_eq!(state(&parked, "a"), Uncertain);
     let decisions: Vec<_> = step(&parked, "a/gate").decisions.iter().map(|d| d.state).collect();
     assert_eq!(decisions, [RowState::DidNot, RowState::Uncertain]);
+}
+
+#[test]
+fn what_a_call_failed_for_is_told_of_the_call_and_not_of_its_gate() {
+    let stage = Stage::new().fails("slack.post", "no such channel");
+    let parked = stage.run("then:\n  a: slack.post {}\n");
+    stage.approve(&only(&parked));
+    let ended = stage.resume(&parked);
+    assert_eq!(states(&ended), "a/gate done, a failed");
+    assert_eq!(step(&ended, "a").error.as_deref(), Some("no such channel"));
+    assert_eq!(step(&ended, "a/gate").error, None);
 }
 
 fn allowing() -> Policy {

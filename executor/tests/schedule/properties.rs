@@ -145,7 +145,7 @@ fn note(model: &mut Model, event: Event, schedule: &Schedule) {
             _ => put(model, at, Waiting),
         },
         Event::Held(at) | Event::Cleared(at) => put(model, at, Ready),
-        Event::Cancel => {}
+        Event::Cancel | Event::TimeUp => {}
     }
 }
 

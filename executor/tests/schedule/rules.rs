@@ -371,6 +371,38 @@ fn cancel_ends_what_has_not_started_and_waits_for_what_has() {
 }
 
 #[test]
+fn when_the_time_is_up_nothing_more_starts_and_people_are_still_waited_for() {
+    let mut run = Chart::default()
+        .read("a")
+        .read("c")
+        .read("b")
+        .gated("p/gate", "p")
+        .read("q")
+        .data("a", "b")
+        .data("p", "q")
+        .begin_with(&Limits { workers: Some(1), ..Limits::default() });
+    run.pend("p/gate").on(Event::TimeUp);
+    assert_eq!((run.state("a"), run.state("c"), run.state("b")), (Running, TimedOut, Waiting));
+    assert_eq!((run.state("p/gate"), run.state("p")), (Pending, Waiting));
+    run.how("a", How::TimedOut);
+    assert_eq!((run.state("b"), run.cause("b")), (Blocked, Some(("a", TimedOut))));
+    assert!(run.schedule.parked() && run.schedule.time_up());
+    // A yes that comes now is too late for this drive.
+    run.yes("p/gate");
+    assert_eq!((run.state("p"), run.state("q"), run.cause("q")), (TimedOut, Blocked, Some(("p", TimedOut))));
+    assert!(run.schedule.over());
+}
+
+#[test]
+fn what_would_be_put_after_the_time_is_up_is_not() {
+    let mut run = Chart::default().read("a").gated("p/gate", "p").data("a", "p/gate").begin();
+    run.on(Event::TimeUp);
+    run.done("a");
+    assert_eq!((run.state("p/gate"), run.state("p")), (TimedOut, TimedOut));
+    assert_eq!(run.cause("p"), Some(("p/gate", TimedOut)));
+}
+
+#[test]
 fn caps_hold_per_server_and_per_run() {
     let fan = || {
         let kinds = (0..10).map(|i| Kind::Read { server: i % 2 }).collect();

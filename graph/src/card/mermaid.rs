@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::reason::word;
 use super::visible::visible;
-use crate::plan::{Join, NodeKind, Reason};
+use crate::plan::{Join, NodeKind};
 use crate::verify::VerifiedPlan;
 
 /// A Mermaid flowchart of a plan: gates as hexagons, joins as circles, edges with their reasons. Linear.
@@ -29,14 +30,4 @@ pub fn mermaid(verified: &VerifiedPlan) -> String {
         }
     }
     out
-}
-
-fn word(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Data => "data",
-        Reason::Said => "said",
-        Reason::Effect => "effect",
-        Reason::Gate => "gate",
-        Reason::Counted => "counted",
-    }
 }

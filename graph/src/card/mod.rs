@@ -1,16 +1,19 @@
 //! The card: what is shown of a plan before it runs.
 //!
-//! One structure, made from the verified plan and nothing else, and rendered as terminal text, Markdown, Mermaid or JSON.
+//! One structure, made from the verified plan and nothing else, and rendered as terminal text, Markdown, Mermaid, DOT or JSON.
 //! It names every call, says of each argument whether it is fixed, set when the run starts or known when asked, and says
 //! where the run will stop and why.
 
+mod dot;
 mod html;
 mod lines;
 mod markdown;
 mod mermaid;
+mod reason;
 mod text;
 pub mod visible;
 
+pub use dot::dot;
 pub use mermaid::mermaid;
 use serde::Serialize;
 

@@ -8,7 +8,7 @@ use super::PolicyError;
 use super::nearest::did_you_mean;
 
 /// The top-level keys of a policy.
-pub(super) const KEYS: [&str; 11] = [
+pub(super) const KEYS: [&str; 12] = [
     "allow_reversible_writes",
     "honour_without_asking",
     "worlds",
@@ -18,6 +18,7 @@ pub(super) const KEYS: [&str; 11] = [
     "allow",
     "reads",
     "trust",
+    "once",
     "people",
     "repeat",
 ];
@@ -44,6 +45,8 @@ pub(super) struct Document {
     pub(super) reads: Vec<RuleLines>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) trust: Vec<RuleLines>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) once: Vec<RuleLines>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) people: Vec<RuleLines>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -154,7 +157,7 @@ pub(super) fn keys_of(kind: &str) -> &'static [&'static str] {
             "verified",
         ],
         "allow" | "reads" => &["server", "tool", "definition", "when", "reason", "until"],
-        "trust" => &["server", "tool", "reason", "until"],
+        "trust" | "once" => &["server", "tool", "reason", "until"],
         "repeat" => &["server", "tool", "when", "within", "rejected", "reason", "until"],
         "people" => &[
             "server",

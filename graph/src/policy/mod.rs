@@ -135,6 +135,12 @@ impl Policy {
             .collect()
     }
 
+    /// Whether a read of this tool that was under way when its process ended is not made again, since nobody knows whether
+    /// it was made.
+    pub fn once(&self, server: &str, tool: &str) -> bool {
+        self.matching(Kind::Once, server, tool).next().is_some()
+    }
+
     /// Whether the read hints of a tool's server are believed.
     pub(crate) fn trusts(&self, server: &str, tool: &str) -> bool {
         self.matching(Kind::Trust, server, tool).next().is_some()
@@ -170,6 +176,7 @@ impl Policy {
             (Kind::Allow, &mut document.allow),
             (Kind::Reads, &mut document.reads),
             (Kind::Trust, &mut document.trust),
+            (Kind::Once, &mut document.once),
             (Kind::People, &mut document.people),
             (Kind::Repeat, &mut document.repeat),
         ];

@@ -19,6 +19,7 @@ pub(super) enum Kind {
     Allow,
     Reads,
     Trust,
+    Once,
     People,
     Repeat,
 }
@@ -59,6 +60,7 @@ impl Kind {
             Kind::Allow => "allow",
             Kind::Reads => "reads",
             Kind::Trust => "trust",
+            Kind::Once => "once",
             Kind::People => "people",
             Kind::Repeat => "repeat",
         }
@@ -113,7 +115,7 @@ impl Rule {
             (None, _) => true,
             (Some(until), Some(today)) => today <= until,
             // What tightens stays; what loosens ends.
-            (Some(_), None) => matches!(self.kind, Kind::Deny | Kind::Ask | Kind::Repeat),
+            (Some(_), None) => matches!(self.kind, Kind::Deny | Kind::Ask | Kind::Once | Kind::Repeat),
         };
         in_force && self.server.matches(server) && self.tool.matches(tool)
     }
