@@ -13,13 +13,15 @@ use crate::document;
 use crate::failure::Failure;
 use crate::guard::boundary;
 use crate::handle;
+use crate::stack::own_stack;
 use crate::status::{PLANGATE_OK, plangate_status};
 use crate::store::{Store, plangate_store};
-use crate::view;
+use crate::view::{self, Told};
 
 /// The rows of all runs that wait for somebody (pending, approved, claimed, uncertain), in the order they were asked:
-/// {"approvals": [...]}. Each has its `id`, the `digest` that a decision names, the exact `call`, and until when it may be
-/// decided.
+/// {"approvals": [...]}. Each has its `id`, the `digest` that a decision names, the exact `call`, until when it may be
+/// decided, everything that was recorded of it since (edits, votes, claim, outcome, the host's and people's words), and
+/// under `before` what became of the very same call earlier.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plangate_approval_list(
     store: *mut plangate_store,
@@ -31,7 +33,9 @@ pub unsafe extern "C" fn plangate_approval_list(
         boundary(err, |caller| {
             let out = caller.text("out", out)?;
             let store = handle::look_up(store)?;
-            out.set(view::rows(&store.kept.waiting()?)?);
+            let waiting = store.kept.waiting()?.into_iter();
+            let told = waiting.map(|row| Told::read(&store.kept, row)).collect::<Result<Vec<_>, _>>()?;
+            out.set(view::rows(&told)?);
             Ok(PLANGATE_OK)
         })
     }
@@ -51,7 +55,7 @@ pub unsafe extern "C" fn plangate_approval_get(
             let out = caller.text("out", out)?;
             let store = handle::look_up(store)?;
             let row = RowId(caller.name("approval_id", approval_id)?.to_owned());
-            out.set(view::row(&store.kept.row(&row)?)?);
+            out.set(view::row(&Told::read(&store.kept, store.kept.row(&row)?)?)?);
             Ok(PLANGATE_OK)
         })
     }
@@ -80,7 +84,8 @@ pub unsafe extern "C" fn plangate_approve(
             let Some(json) = caller.name_or_null("edited_args_json", edited_args_json)? else {
                 return decide(&store, &decision);
             };
-            let Some(undecided) = edit_and_decide(&store, &decision, json)? else { return Ok(PLANGATE_OK) };
+            let undecided = own_stack(|| edit_and_decide(&store, &decision, json))?;
+            let Some(undecided) = undecided else { return Ok(PLANGATE_OK) };
             caller.fill(err, undecided.to_json());
             Ok(undecided.status)
         })
