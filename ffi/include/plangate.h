@@ -39,6 +39,11 @@
 #define PLANGATE_LATER 1
 
 /*
+ Returned by the reconcile callback: plangate_reconciled will be called later, from any thread.
+ */
+#define PLANGATE_RECONCILE_LATER 2
+
+/*
  A plan, held against its catalog and policy. Immutable; any number of threads may use it at once.
  */
 typedef struct plangate_plan plangate_plan;
@@ -85,6 +90,16 @@ typedef int32_t (*plangate_tool_fn)(void *user,
                                     const char *key);
 
 /*
+ "Did the call with this key happen?" 1 it did, -1 it did not and will not: then an approved call may be made once more,
+ with the same key. 0, and anything else: not known, and a person settles it. PLANGATE_RECONCILE_LATER: plangate_reconciled
+ will say so. Asked once about a call whose outcome is not known, after its deadline and when nothing else of the run is
+ under way; about several calls at once, from several threads. After ten seconds it counts as not known; the run waits
+ for a callback that has not returned, and for no answer that was to come later. Must not throw or longjmp. The strings
+ live until it returns.
+ */
+typedef int32_t (*plangate_reconcile_fn)(void *user, const char *key, const char *tool, const char *args_json);
+
+/*
  What runs a plan. Set everything to 0, then `size` to sizeof(plangate_host).
  */
 typedef struct plangate_host {
@@ -105,10 +120,9 @@ typedef struct plangate_host {
    */
   void *user;
   /*
-   May be NULL. "Did the call with this key happen?" 1 it did, -1 it did not and will not, 0 not known. This version
-   does not ask it yet: an uncertain call waits for plangate_settle.
+   May be NULL: calls cannot be looked up, and an uncertain one waits for plangate_settle.
    */
-  int32_t (*reconcile)(void *user, const char *key, const char *tool, const char *args_json);
+  plangate_reconcile_fn reconcile;
   /*
    May be NULL. The catalog of now, held against the plan; the stricter wins. A tool that changed since is refused.
    */
@@ -258,8 +272,8 @@ void plangate_buf_free(struct plangate_buf *buf);
 
 /*
  Compiles a recipe against a catalog and a policy, both of which may be empty. `diagnostics` gets everything there is to
- say about the recipe, also where there is a plan all the same; it stays empty where there is nothing. Who wrote the
- recipe counts as a model: `without asking` in it is void unless the policy says otherwise.
+ say about the recipe, also where there is a plan all the same; it stays empty where there is nothing. It counts as
+ written by a model: `without asking` in it is void unless the policy says otherwise.
  */
 plangate_status plangate_compile(const char *recipe,
                                  size_t recipe_len,
@@ -269,6 +283,20 @@ plangate_status plangate_compile(const char *recipe,
                                  size_t policy_len,
                                  struct plangate_plan **out,
                                  struct plangate_buf *diagnostics);
+
+/*
+ As plangate_compile, with the host's word on who wrote the recipe: `author` is "person" or "model"; NULL: a model. It is
+ kept with each run of the plan.
+ */
+plangate_status plangate_compile_as(const char *author,
+                                    const char *recipe,
+                                    size_t recipe_len,
+                                    const char *catalog_json,
+                                    size_t catalog_len,
+                                    const char *policy_toml,
+                                    size_t policy_len,
+                                    struct plangate_plan **out,
+                                    struct plangate_buf *diagnostics);
 
 /*
  Loads actions.json and believes nothing in it: effects, gates and edges are derived again from catalog and policy. A plan
@@ -282,6 +310,20 @@ plangate_status plangate_plan_load(const char *actions_json,
                                    size_t policy_len,
                                    struct plangate_plan **out,
                                    struct plangate_buf *diagnostics);
+
+/*
+ As plangate_plan_load, with the host's word on who wrote the recipe that the plan came from, as in plangate_compile_as.
+ A file is nobody's word: say "person" of one that you know to be as a person left it.
+ */
+plangate_status plangate_plan_load_as(const char *author,
+                                      const char *actions_json,
+                                      size_t len,
+                                      const char *catalog_json,
+                                      size_t catalog_len,
+                                      const char *policy_toml,
+                                      size_t policy_len,
+                                      struct plangate_plan **out,
+                                      struct plangate_buf *diagnostics);
 
 /*
  The plan as actions.json.
@@ -331,6 +373,18 @@ plangate_status plangate_answer(uint64_t call,
  1 when nobody waits for the call any more: its deadline passed, its run was cancelled, or it was answered. Else 0.
  */
 int32_t plangate_cancelled(uint64_t call);
+
+/*
+ Answers the reconcile callback, while it runs or after it returned PLANGATE_RECONCILE_LATER, from any thread, once; it
+ counts before what the callback returns. `happened`: 1 it did (`json` is the value of the step, or empty where none is
+ known), -1 it did not and will not, 0 not known (`json` is the reason, and may be empty). Anything else, and a value that
+ is not JSON, is taken as not known, and PLANGATE_E_ARGUMENT says so. PLANGATE_E_NOT_FOUND: nobody asks about a call with
+ this key any more.
+ */
+plangate_status plangate_reconciled(const char *key,
+                                    int32_t happened,
+                                    const char *json,
+                                    size_t len);
 
 /*
  Runs a plan until every step has ended (OK, or FAILED) or only people are waited for (PARKED). Never waits for a person.
@@ -390,8 +444,9 @@ plangate_status plangate_events(struct plangate_store *store,
 
 /*
  The rows of all runs that wait for somebody (pending, approved, claimed, uncertain), in the order they were asked:
- {"approvals": [...]}. Each has its `id`, the `digest` that a decision names, the exact `call`, and until when it may be
- decided.
+ {"approvals": [...]}. Each has its `id`, the `digest` that a decision names, the exact `call`, until when it may be
+ decided, everything that was recorded of it since (edits, votes, claim, outcome, the host's and people's words), and
+ under `before` what became of the very same call earlier.
  */
 plangate_status plangate_approval_list(struct plangate_store *store,
                                        struct plangate_buf *out,
@@ -407,8 +462,11 @@ plangate_status plangate_approval_get(struct plangate_store *store,
 
 /*
  One person's yes. `digest` is that of the row as the person saw it. `decider_json` is {"issuer", "subject", "roles",
- "verified"}; `verified` says that the host knows who it is. `edited_args_json` is NULL: as shown. This version has no
- edits; any other value is NOT_ALLOWED, and nothing is decided.
+ "verified"}; `verified` says that the host knows who it is. `edited_args_json` is NULL: as shown. Else it is all of the
+ arguments as one JSON object: they are held against the tool's schema and the policy of the run, classified again, and
+ take the place of what was asked; earlier votes are void, and the yes is one to them. NOT_ALLOWED: they do not pass,
+ or this person may not edit; nothing was changed. PARKED: the edit stands and this person may not decide it, since
+ whoever edits counts as requester; the row waits for others, under the digest that `err` has in `details`.
  */
 plangate_status plangate_approve(struct plangate_store *store,
                                  const char *approval_id,

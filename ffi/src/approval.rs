@@ -13,13 +13,15 @@ use crate::document;
 use crate::failure::Failure;
 use crate::guard::boundary;
 use crate::handle;
-use crate::status::{PLANGATE_E_NOT_ALLOWED, PLANGATE_OK, plangate_status};
+use crate::stack::own_stack;
+use crate::status::{PLANGATE_OK, plangate_status};
 use crate::store::{Store, plangate_store};
-use crate::view;
+use crate::view::{self, Told};
 
 /// The rows of all runs that wait for somebody (pending, approved, claimed, uncertain), in the order they were asked:
-/// {"approvals": [...]}. Each has its `id`, the `digest` that a decision names, the exact `call`, and until when it may be
-/// decided.
+/// {"approvals": [...]}. Each has its `id`, the `digest` that a decision names, the exact `call`, until when it may be
+/// decided, everything that was recorded of it since (edits, votes, claim, outcome, the host's and people's words), and
+/// under `before` what became of the very same call earlier.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plangate_approval_list(
     store: *mut plangate_store,
@@ -31,7 +33,9 @@ pub unsafe extern "C" fn plangate_approval_list(
         boundary(err, |caller| {
             let out = caller.text("out", out)?;
             let store = handle::look_up(store)?;
-            out.set(view::rows(&store.kept.waiting()?)?);
+            let waiting = store.kept.waiting()?.into_iter();
+            let told = waiting.map(|row| Told::read(&store.kept, row)).collect::<Result<Vec<_>, _>>()?;
+            out.set(view::rows(&told)?);
             Ok(PLANGATE_OK)
         })
     }
@@ -51,15 +55,18 @@ pub unsafe extern "C" fn plangate_approval_get(
             let out = caller.text("out", out)?;
             let store = handle::look_up(store)?;
             let row = RowId(caller.name("approval_id", approval_id)?.to_owned());
-            out.set(view::row(&store.kept.row(&row)?)?);
+            out.set(view::row(&Told::read(&store.kept, store.kept.row(&row)?)?)?);
             Ok(PLANGATE_OK)
         })
     }
 }
 
 /// One person's yes. `digest` is that of the row as the person saw it. `decider_json` is {"issuer", "subject", "roles",
-/// "verified"}; `verified` says that the host knows who it is. `edited_args_json` is NULL: as shown. This version has no
-/// edits; any other value is NOT_ALLOWED, and nothing is decided.
+/// "verified"}; `verified` says that the host knows who it is. `edited_args_json` is NULL: as shown. Else it is all of the
+/// arguments as one JSON object: they are held against the tool's schema and the policy of the run, classified again, and
+/// take the place of what was asked; earlier votes are void, and the yes is one to them. NOT_ALLOWED: they do not pass,
+/// or this person may not edit; nothing was changed. PARKED: the edit stands and this person may not decide it, since
+/// whoever edits counts as requester; the row waits for others, under the digest that `err` has in `details`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plangate_approve(
     store: *mut plangate_store,
@@ -74,13 +81,13 @@ pub unsafe extern "C" fn plangate_approve(
         boundary(err, |caller| {
             let store = handle::look_up(store)?;
             let decision = decision(caller, approval_id, digest, decider_json, true)?;
-            if caller.name_or_null("edited_args_json", edited_args_json)?.is_some() {
-                let message = "arguments cannot be edited in this version; nothing was decided";
-                return Err(Failure::new(PLANGATE_E_NOT_ALLOWED, message).help(
-                    "pass NULL to approve the call as it was shown, or reject it and change the recipe",
-                ));
-            }
-            decide(&store, &decision)
+            let Some(json) = caller.name_or_null("edited_args_json", edited_args_json)? else {
+                return decide(&store, &decision);
+            };
+            let undecided = own_stack(|| edit_and_decide(&store, &decision, json))?;
+            let Some(undecided) = undecided else { return Ok(PLANGATE_OK) };
+            caller.fill(err, undecided.to_json());
+            Ok(undecided.status)
         })
     }
 }
@@ -125,6 +132,33 @@ fn decide(store: &Store, decision: &Decision) -> Result<plangate_status, Failure
     let row = store.kept.decide(decision)?;
     store.notice(&row.run);
     Ok(PLANGATE_OK)
+}
+
+/// Edits, and decides what came of it. Where the edit stands and the same person may not decide it, that is the answer.
+fn edit_and_decide(store: &Store, shown: &Decision, json: &str) -> Result<Option<Failure>, Failure> {
+    let args = arguments(json)?;
+    let row = plangate_executor::edit(&**store.kept, &shown.row, shown.seen, &shown.by, &args, None, None)?;
+    store.notice(&row.run);
+    match store.kept.decide(&Decision { seen: row.digest, ..shown.clone() }) {
+        Ok(row) => {
+            store.notice(&row.run);
+            Ok(None)
+        }
+        Err(StoreError::NotAllowed(why)) => Ok(Some(Failure::only_edited(&row, &why))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn arguments(json: &str) -> Result<Value, Failure> {
+    let wrong = |why: String| {
+        Failure::argument(format!("`edited_args_json` {why}"))
+            .help("pass all of the arguments as one JSON object, or NULL to approve them as shown")
+    };
+    match Value::parse(json) {
+        Ok(args @ Value::Object(_)) => Ok(args),
+        Ok(other) => Err(wrong(format!("is {}, not an object", other.kind()))),
+        Err(e) => Err(wrong(format!("cannot be read: {e}"))),
+    }
 }
 
 /// A person's word on an uncertain call: `happened` is 1 (it did) or 0 (it did not). `value_json` may be NULL; with "it

@@ -1,9 +1,9 @@
 //! Errors, and the one shape that they have as JSON.
 
 use plangate_approval::audit::AuditError;
-use plangate_approval::{RowState, StoreError};
+use plangate_approval::{Row, RowState, StoreError};
 use plangate_compiler::{Colour, Diagnostic, Fix, Label, Severity, Span, render};
-use plangate_executor::RunError;
+use plangate_executor::{EditError, RunError};
 use plangate_graph::problem::Problem;
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::status::{
     PLANGATE_E_ARGUMENT, PLANGATE_E_ATTENTION, PLANGATE_E_BUSY, PLANGATE_E_CANCELLED, PLANGATE_E_CHANGED,
     PLANGATE_E_DECIDED, PLANGATE_E_EXPIRED, PLANGATE_E_IN_FLIGHT, PLANGATE_E_LEASE_LOST,
     PLANGATE_E_NOT_ALLOWED, PLANGATE_E_NOT_FOUND, PLANGATE_E_PANIC, PLANGATE_E_PLAN, PLANGATE_E_STORE,
-    PLANGATE_OK, name, plangate_status,
+    PLANGATE_OK, PLANGATE_PARKED, name, plangate_status,
 };
 
 /// Why a function did not do what it is for. As JSON: `code` (the status by name), `message`, `help`, `spans` (places in
@@ -148,6 +148,15 @@ impl Failure {
             .help("look at what changed; then cancel the run, or resume it once the reason is gone")
     }
 
+    /// No error: the edit stands, and its editor does not decide it.
+    pub(crate) fn only_edited(row: &Row, why: &str) -> Failure {
+        let stored = Some(row.digest.to_string());
+        let details = Details { state: Some(row.state), stored, ..Details::default() };
+        Failure::new(PLANGATE_PARKED, format!("edited, and not decided: {why}"))
+            .help("others decide it, as it is now")
+            .with(details)
+    }
+
     pub(crate) fn help(self, help: impl Into<String>) -> Failure {
         Failure { help: Some(help.into()), ..self }
     }
@@ -276,6 +285,17 @@ impl From<RunError> for Failure {
             }
             RunError::LeaseLost(_) => Failure::new(PLANGATE_E_LEASE_LOST, message),
             RunError::Threads(_) | RunError::Fault(_) => Failure::new(PLANGATE_E_PANIC, message),
+        }
+    }
+}
+
+impl From<EditError> for Failure {
+    fn from(error: EditError) -> Failure {
+        match error {
+            EditError::Refused(why) => Failure::new(PLANGATE_E_NOT_ALLOWED, format!("not edited: {why}"))
+                .help("nothing was changed: it waits as it was shown"),
+            EditError::Store(error) => error.into(),
+            EditError::Run(error) => error.into(),
         }
     }
 }

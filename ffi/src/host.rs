@@ -31,6 +31,21 @@ pub type plangate_tool_fn = Option<
     ) -> i32,
 >;
 
+/// "Did the call with this key happen?" 1 it did, -1 it did not and will not: then an approved call may be made once more,
+/// with the same key. 0, and anything else: not known, and a person settles it. PLANGATE_RECONCILE_LATER: plangate_reconciled
+/// will say so. Asked once about a call whose outcome is not known, after its deadline and when nothing else of the run is
+/// under way; about several calls at once, from several threads. After ten seconds it counts as not known; the run waits
+/// for a callback that has not returned, and for no answer that was to come later. Must not throw or longjmp. The strings
+/// live until it returns.
+pub type plangate_reconcile_fn = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        key: *const c_char,
+        tool: *const c_char,
+        args_json: *const c_char,
+    ) -> i32,
+>;
+
 /// What runs a plan. Set everything to 0, then `size` to sizeof(plangate_host).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -43,16 +58,8 @@ pub struct plangate_host {
     pub tool: plangate_tool_fn,
     /// Handed to the callbacks as it is, and not used once the run has returned.
     pub user: *mut c_void,
-    /// May be NULL. "Did the call with this key happen?" 1 it did, -1 it did not and will not, 0 not known. This version
-    /// does not ask it yet: an uncertain call waits for plangate_settle.
-    pub reconcile: Option<
-        unsafe extern "C" fn(
-            user: *mut c_void,
-            key: *const c_char,
-            tool: *const c_char,
-            args_json: *const c_char,
-        ) -> i32,
-    >,
+    /// May be NULL: calls cannot be looked up, and an uncertain one waits for plangate_settle.
+    pub reconcile: plangate_reconcile_fn,
     /// May be NULL. The catalog of now, held against the plan; the stricter wins. A tool that changed since is refused.
     pub catalog_json: *const c_char,
     /// Its length.
@@ -99,10 +106,31 @@ impl Callback {
     }
 }
 
+/// The callback that looks calls up, with its user pointer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reconcile {
+    ask: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char, *const c_char) -> i32,
+    user: *mut c_void,
+}
+
+// SAFETY: as for `Callback`.
+unsafe impl Send for Reconcile {}
+// SAFETY: as for `Callback`.
+unsafe impl Sync for Reconcile {}
+
+impl Reconcile {
+    /// Asks. The strings live until it returns.
+    pub(crate) fn call(&self, key: &CStr, tool: &CStr, args: &CStr) -> i32 {
+        // SAFETY: the function and `user` are the caller's for as long as the run, which waits for every callback.
+        unsafe { (self.ask)(self.user, key.as_ptr(), tool.as_ptr(), args.as_ptr()) }
+    }
+}
+
 /// A host, read.
 #[derive(Debug)]
 pub(crate) struct Host<'a> {
     pub(crate) callback: Callback,
+    pub(crate) reconcile: Option<Reconcile>,
     pub(crate) catalog: Option<&'a str>,
     pub(crate) policy: Option<&'a str>,
     pub(crate) requester: Person,
@@ -135,6 +163,7 @@ impl<'a> Host<'a> {
         }
         Ok(Host {
             callback: Callback { tool, user: host.user },
+            reconcile: host.reconcile.map(|ask| Reconcile { ask, user: host.user }),
             catalog: document("host.catalog_json", host.catalog_json, host.catalog_len)?,
             policy: document("host.policy_toml", host.policy_toml, host.policy_len)?,
             requester: match requester {

@@ -16,6 +16,7 @@ mod failure;
 mod guard;
 mod handle;
 mod host;
+mod lookups;
 mod plan;
 mod run;
 mod stack;
@@ -31,10 +32,11 @@ pub use approval::{
 pub use caller::{plangate_buf, plangate_buf_free};
 pub use calls::{PLANGATE_ANSWERED, PLANGATE_LATER, plangate_answer, plangate_cancelled};
 pub use events::plangate_events;
-pub use host::{plangate_host, plangate_tool_fn};
+pub use host::{plangate_host, plangate_reconcile_fn, plangate_tool_fn};
+pub use lookups::{PLANGATE_RECONCILE_LATER, plangate_reconciled};
 pub use plan::{
-    plangate_compile, plangate_plan, plangate_plan_actions, plangate_plan_card, plangate_plan_free,
-    plangate_plan_load,
+    plangate_compile, plangate_compile_as, plangate_plan, plangate_plan_actions, plangate_plan_card,
+    plangate_plan_free, plangate_plan_load, plangate_plan_load_as,
 };
 pub use run::{plangate_cancel, plangate_resume, plangate_run, plangate_run_list, plangate_run_record};
 pub use status::*;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use plangate_approval::{RunId, RunState, Storage as _};
 use plangate_executor::{Ended, Executor, Present, Record, Start, Writer};
-use plangate_graph::{Catalog, Digest, Policy, Value};
+use plangate_graph::{Catalog, Digest, Policy, Value, VerifiedPlan};
 
 use crate::caller::{Text, plangate_buf};
 use crate::document;
@@ -15,6 +15,7 @@ use crate::guard::boundary;
 use crate::handle;
 use crate::host::{Host, plangate_host};
 use crate::plan::plangate_plan;
+use crate::stack::own_stack;
 use crate::status::{PLANGATE_E_CANCELLED, PLANGATE_FAILED, PLANGATE_OK, PLANGATE_PARKED, plangate_status};
 use crate::store::{Kept, Store, plangate_store};
 use crate::tools::{HostTools, HostWriter};
@@ -45,15 +46,7 @@ pub unsafe extern "C" fn plangate_run(
                     .map_err(|e| Failure::argument(format!("`inputs_json` cannot be read: {e}")))?,
             };
             let host = Host::read(caller, host)?;
-            if host.catalog.is_some() || host.policy.is_some() {
-                let now = present(&host, plan.catalog(), plan.policy())?;
-                let held = plan.hold(&now.catalog, &now.policy);
-                held.map_err(|problems| Failure::problems("the plan no longer passes", problems))?;
-            }
-            let catalog = host.catalog.map_or_else(|| Ok(plan.catalog().clone()), document::catalog)?;
-            let start = Start { inputs, requester: host.requester.clone(), title: host.title.clone() };
-            let executor = executor(&store, &host, catalog);
-            told(executor.run(&plan, start)?, record)
+            told(own_stack(|| run(&store, &plan, inputs, &host))?, record)
         })
     }
 }
@@ -75,20 +68,35 @@ pub unsafe extern "C" fn plangate_resume(
             let store = handle::look_up(store)?;
             let run = RunId(caller.name("run_id", run_id)?.to_owned());
             let host = Host::read(caller, host)?;
-            let stored = store.kept.run(&run)?;
-            let was = Catalog::from_json(&stored_text(&store, &stored.catalog)?)
-                .map_err(|e| Failure::attention(&format!("its catalog cannot be read: {e}")))?;
-            let now = if host.catalog.is_some() || host.policy.is_some() {
-                let policy = Policy::from_toml(&stored_text(&store, &stored.policy)?)
-                    .map_err(|e| Failure::attention(&format!("its policy cannot be read: {e}")))?;
-                Some(present(&host, &was, &policy)?)
-            } else {
-                None
-            };
-            let catalog = now.as_ref().map_or(was, |now| now.catalog.clone());
-            told(executor(&store, &host, catalog).resume(&run, now)?, record)
+            told(own_stack(|| resume(&store, &run, &host))?, record)
         })
     }
+}
+
+fn run(store: &Arc<Store>, plan: &VerifiedPlan, inputs: Value, host: &Host<'_>) -> Result<Ended, Failure> {
+    if host.catalog.is_some() || host.policy.is_some() {
+        let now = present(host, plan.catalog(), plan.policy())?;
+        let held = plan.hold(&now.catalog, &now.policy);
+        held.map_err(|problems| Failure::problems("the plan no longer passes", problems))?;
+    }
+    let catalog = host.catalog.map_or_else(|| Ok(plan.catalog().clone()), document::catalog)?;
+    let start = Start { inputs, requester: host.requester.clone(), title: host.title.clone() };
+    Ok(executor(store, host, catalog).run(plan, start)?)
+}
+
+fn resume(store: &Arc<Store>, run: &RunId, host: &Host<'_>) -> Result<Ended, Failure> {
+    let stored = store.kept.run(run)?;
+    let was = Catalog::from_json(&stored_text(store, &stored.catalog)?)
+        .map_err(|e| Failure::attention(&format!("its catalog cannot be read: {e}")))?;
+    let now = if host.catalog.is_some() || host.policy.is_some() {
+        let policy = Policy::from_toml(&stored_text(store, &stored.policy)?)
+            .map_err(|e| Failure::attention(&format!("its policy cannot be read: {e}")))?;
+        Some(present(host, &was, &policy)?)
+    } else {
+        None
+    };
+    let catalog = now.as_ref().map_or(was, |now| now.catalog.clone());
+    Ok(executor(store, host, catalog).resume(run, now)?)
 }
 
 fn stored_text(store: &Store, digest: &Digest) -> Result<String, Failure> {
@@ -107,7 +115,12 @@ fn present(host: &Host<'_>, was: &Catalog, policy: &Policy) -> Result<Present, F
 }
 
 fn executor(store: &Arc<Store>, host: &Host<'_>, catalog: Catalog) -> Arc<Executor<Kept>> {
-    let tools = HostTools { callback: host.callback, catalog, store: Arc::downgrade(store) };
+    let tools = HostTools {
+        callback: host.callback,
+        reconcile: host.reconcile,
+        catalog,
+        store: Arc::downgrade(store),
+    };
     let writer: Arc<dyn Writer> = Arc::new(HostWriter(host.callback));
     let executor =
         Executor::new(Arc::clone(&store.kept), Arc::new(tools), Some(writer), host.options.clone());

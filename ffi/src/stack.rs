@@ -1,8 +1,8 @@
 //! Work on a stack of our own.
 //!
-//! Whoever calls may stand on any stack: a coroutine's, one that a foreign function library has laid out on the heap, or a
-//! thread's that is very small. Parsing measures how much of its thread's stack is left, and takes such a place for the end
-//! of it.
+//! Whoever calls may stand on any stack: a coroutine's, one that a foreign function library has laid out on the heap (128 KiB is
+//! what one of them takes), or a thread's that is very small. Compiling and verifying plans, with the schemas and patterns
+//! of their tools, need more than that; everything else needs less than half of it.
 
 use std::panic::resume_unwind;
 

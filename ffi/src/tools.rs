@@ -4,19 +4,21 @@ use std::ffi::{CStr, CString};
 use std::sync::Weak;
 use std::time::Instant;
 
-use plangate_approval::{Outcome, Permit};
-use plangate_executor::{Cancel, ReadError, Sentence, Tools, Writer};
+use plangate_approval::{Outcome, Permit, Reconciled};
+use plangate_executor::{Cancel, ReadError, Sentence, Tools, Uncertain, Writer};
 use plangate_graph::value::Object;
 use plangate_graph::{Catalog, Digest, ReadCall, Value};
 
 use crate::answer::{Answer, no_answer};
 use crate::calls::{PLANGATE_LATER, Ticket};
-use crate::host::Callback;
+use crate::host::{Callback, Reconcile};
+use crate::lookups::look_up;
 use crate::store::Store;
 
 /// The tools of a host, as they are now.
 pub(crate) struct HostTools {
     pub(crate) callback: Callback,
+    pub(crate) reconcile: Option<Reconcile>,
     pub(crate) catalog: Catalog,
     pub(crate) store: Weak<Store>,
 }
@@ -57,6 +59,16 @@ impl Tools for HostTools {
             }
             None => Outcome::Unknown(no_answer(returned)),
         }
+    }
+
+    fn reconcile(&self, call: &Uncertain<'_>, cancel: &Cancel) -> Option<Reconciled> {
+        let reconcile = self.reconcile?;
+        let strings = name(call.server, call.tool)
+            .and_then(|name| Ok((c_string(call.key.as_bytes())?, name, c_string(call.args)?)));
+        Some(match strings {
+            Ok((key, name, args)) => look_up(reconcile, call.key, (&key, &name, &args), cancel),
+            Err(why) => Reconciled::Unknown(why),
+        })
     }
 }
 

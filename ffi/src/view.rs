@@ -1,13 +1,14 @@
 //! Rows and runs as JSON: arguments as the JSON that they are, times as milliseconds since 1970.
 
-use plangate_approval::row::{Settled, Vote};
-use plangate_approval::{Outcome, Person, Row, RowState, Run, RunState, Time};
+use plangate_approval::row::{Reconcile, Settled, Vote};
+use plangate_approval::{Outcome, Person, Row, RowState, Run, RunState, Storage as _, StoreError, Time};
 use plangate_graph::Value;
 use plangate_graph::policy::Terms;
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::status::PLANGATE_E_PANIC;
+use crate::store::Kept;
 
 #[derive(Serialize)]
 struct RowView<'a> {
@@ -23,20 +24,57 @@ struct RowView<'a> {
     /// What a voter must have seen.
     digest: String,
     edited_from: Option<String>,
+    /// What edits replaced, from what was asked on.
+    edits: Vec<EditView<'a>>,
     reason: &'a [String],
     terms: &'a Terms,
+    plan: String,
+    policy: String,
     created: Time,
     expires: Time,
     decided_at: Option<Time>,
     decided_by: Option<&'a str>,
     decision_reason: Option<&'a str>,
     usable_until: Option<Time>,
-    votes: &'a [Vote],
+    votes: Vec<VoteView<'a>>,
+    claim: Option<&'a str>,
     claimed_at: Option<Time>,
+    call_deadline: Option<Time>,
     outcome: Option<&'a Outcome>,
     ended_at: Option<Time>,
+    /// The host's word on it, which is asked once, and the claim that it was asked about.
+    reconciled: Option<&'a Reconcile>,
     settled: Option<&'a Settled>,
     key: &'a str,
+    /// What became of the very same call before.
+    before: Vec<BeforeView<'a>>,
+}
+
+#[derive(Serialize)]
+struct EditView<'a> {
+    digest: String,
+    arguments: Value,
+    key: &'a str,
+    by: &'a Person,
+    at: Time,
+    note: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct VoteView<'a> {
+    /// Whether it is about what stands now: an edit voids the votes before it.
+    counts: bool,
+    #[serde(flatten)]
+    vote: &'a Vote,
+}
+
+#[derive(Serialize)]
+struct BeforeView<'a> {
+    approval: &'a str,
+    run: &'a str,
+    state: RowState,
+    at: Time,
+    outcome: Option<&'a Outcome>,
 }
 
 #[derive(Serialize)]
@@ -56,22 +94,54 @@ struct RunView<'a> {
     state: RunState,
     reason: Option<&'a str>,
     driven: bool,
+    holder: Option<&'a str>,
+    lease_until: Option<Time>,
     plan: String,
+    catalog: String,
+    policy: String,
     inputs: Value,
     author: &'a str,
     requester: &'a Person,
     hold_siblings: bool,
+    cancel_at: Option<Time>,
     created: Time,
     updated: Time,
 }
 
+/// A row, and those that were asked about the very same call before.
+pub(crate) struct Told {
+    row: Row,
+    before: Vec<Row>,
+}
+
+impl Told {
+    pub(crate) fn read(store: &Kept, row: Row) -> Result<Told, StoreError> {
+        let before = before(store, &row)?;
+        Ok(Told { row, before })
+    }
+}
+
+/// Rows about the same tool and arguments that were asked earlier, in any run, and that somebody or something ended.
+fn before(store: &Kept, row: &Row) -> Result<Vec<Row>, StoreError> {
+    let Some(call) = &row.call else { return Ok(Vec::new()) };
+    let mut same = store.same_calls(&call.server, &call.tool, &row.digest)?;
+    same.retain(|other| {
+        let nothing = matches!(
+            other.state,
+            RowState::Pending | RowState::Approved | RowState::Cancelled | RowState::Expired
+        );
+        other.id != row.id && other.created <= row.created && !nothing
+    });
+    Ok(same)
+}
+
 /// One row.
-pub(crate) fn row(row: &Row) -> Result<String, Failure> {
-    written(&view(row))
+pub(crate) fn row(told: &Told) -> Result<String, Failure> {
+    written(&view(told))
 }
 
 /// Rows, under `approvals`.
-pub(crate) fn rows(rows: &[Row]) -> Result<String, Failure> {
+pub(crate) fn rows(rows: &[Told]) -> Result<String, Failure> {
     #[derive(Serialize)]
     struct Whole<'a> {
         approvals: Vec<RowView<'a>>,
@@ -93,11 +163,16 @@ pub(crate) fn runs(runs: &[Run]) -> Result<String, Failure> {
             state: run.state,
             reason: run.reason.as_deref(),
             driven: run.driven,
+            holder: run.holder.as_deref(),
+            lease_until: run.lease_until,
             plan: run.plan.to_string(),
+            catalog: run.catalog.to_string(),
+            policy: run.policy.to_string(),
             inputs: json(&run.inputs),
             author: &run.author,
             requester: &run.requester,
             hold_siblings: run.hold_siblings,
+            cancel_at: run.cancel_at,
             created: run.created,
             updated: run.updated,
         }
@@ -105,7 +180,8 @@ pub(crate) fn runs(runs: &[Run]) -> Result<String, Failure> {
     written(&Whole { runs: runs.iter().map(view).collect() })
 }
 
-fn view(row: &Row) -> RowView<'_> {
+fn view(told: &Told) -> RowView<'_> {
+    let row = &told.row;
     RowView {
         id: &row.id.0,
         run: &row.run.0,
@@ -124,20 +200,48 @@ fn view(row: &Row) -> RowView<'_> {
         }),
         digest: row.digest.to_string(),
         edited_from: row.edited_from().map(|digest| digest.to_string()),
+        edits: row
+            .edits
+            .iter()
+            .map(|edit| EditView {
+                digest: edit.digest.to_string(),
+                arguments: json(&edit.args),
+                key: &edit.key,
+                by: &edit.by,
+                at: edit.at,
+                note: edit.note.as_deref(),
+            })
+            .collect(),
         reason: &row.reason,
         terms: &row.terms,
+        plan: row.plan.to_string(),
+        policy: row.policy.to_string(),
         created: row.created,
         expires: row.expires,
         decided_at: row.decided_at,
         decided_by: row.decided_by.as_deref(),
         decision_reason: row.decision_reason.as_deref(),
         usable_until: row.usable_until,
-        votes: &row.votes,
+        votes: row.votes.iter().map(|vote| VoteView { counts: row.counts(vote), vote }).collect(),
+        claim: row.claim.as_deref(),
         claimed_at: row.claimed_at,
+        call_deadline: row.call_deadline,
         outcome: row.outcome.as_ref(),
         ended_at: row.ended_at,
+        reconciled: row.reconciled.as_ref(),
         settled: row.settled.as_ref(),
         key: &row.key,
+        before: told
+            .before
+            .iter()
+            .map(|other| BeforeView {
+                approval: &other.id.0,
+                run: &other.run.0,
+                state: other.state,
+                at: other.ended_at.or(other.claimed_at).or(other.decided_at).unwrap_or(other.created),
+                outcome: other.outcome.as_ref(),
+            })
+            .collect(),
     }
 }
 

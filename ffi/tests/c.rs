@@ -105,12 +105,28 @@ fn handles_are_freed_in_any_order_by_anybody() {
 
 #[test]
 fn called_from_a_stack_on_the_heap() {
-    run(&mut Command::new(Bench::new().test("stack", newest())));
+    let bench = Bench::new();
+    run(Command::new(bench.test("stack", newest())).arg(bench.at("store.db")));
 }
 
 #[test]
 fn answers_at_once_later_twice_too_late_and_never() {
     run(&mut Command::new(Bench::new().test("answers", newest())));
+}
+
+#[test]
+fn approved_with_other_arguments() {
+    run(&mut Command::new(Bench::new().test("edits", newest())));
+}
+
+#[test]
+fn the_host_is_asked_what_became_of_a_call() {
+    run(&mut Command::new(Bench::new().test("reconcile", newest())));
+}
+
+#[test]
+fn a_host_that_answers_too_late_or_never() {
+    run(Command::new(Bench::new().test("reconcile", newest())).arg("too late"));
 }
 
 #[test]
@@ -153,7 +169,7 @@ fn nothing_is_lost() {
         return;
     }
     let bench = Bench::new();
-    for name in ["documents", "answers", "header"] {
+    for name in ["documents", "answers", "edits", "reconcile", "header"] {
         let program = bench.test(name, newest());
         let mut valgrind = Command::new("valgrind");
         valgrind.args([

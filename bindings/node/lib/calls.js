@@ -6,6 +6,7 @@ import { NotSent, ToolFailed } from './errors.js';
 import { abi, bytes } from './native.js';
 
 const LATER = 1;
+const RECONCILE_LATER = 2;
 const current = new AsyncLocalStorage();
 
 /** The call that is being made, for a tool that wants its key or wants to know whether it was cancelled. */
@@ -78,5 +79,57 @@ export function callback(tools, writer) {
     };
     current.run(call, () => queueMicrotask(start));
     return LATER;
+  };
+}
+
+/** What `reconcile` returns of a call that happened, where it knows the value: that of the step. */
+export class Happened {
+  constructor(value) {
+    this.value = value;
+  }
+}
+
+/** A call whose outcome nobody recorded. */
+class Uncertain {
+  constructor(tool, json, key) {
+    this.tool = tool;
+    this.json = json;
+    this.key = key;
+  }
+
+  get arguments() {
+    return JSON.parse(this.json);
+  }
+}
+
+/** What a word of `reconcile` is for the library: a number, and a value or a reason. */
+function said(word) {
+  if (word instanceof Happened) {
+    try {
+      return [1, JSON.stringify(word.value) ?? ''];
+    } catch {
+      return [1, '']; // that it happened is known; its value is not
+    }
+  }
+  if (word === true) return [1, ''];
+  if (word === false) return [-1, ''];
+  if (word === undefined || word === null) return [0, ''];
+  return [0, JSON.stringify(`reconcile returned a ${typeof word}, which is no answer`)];
+}
+
+/** The callback that looks calls up. It starts looking and returns at once, so that no thread waits for the event loop. */
+export function lookUp(reconcile) {
+  return (_user, key, tool, json) => {
+    const start = async () => {
+      let word;
+      try {
+        word = said(await reconcile(new Uncertain(tool, json, key)));
+      } catch (error) {
+        word = [0, JSON.stringify(String(error))];
+      }
+      abi.reconciled(key, word[0], ...bytes(word[1]));
+    };
+    queueMicrotask(start);
+    return RECONCILE_LATER;
   };
 }

@@ -14,7 +14,7 @@ parentPort.on('message', ({ store, plan, inputs, run, host }) => {
     threads: host.threads,
     tool: host.tool,
     user: null,
-    reconcile: null,
+    reconcile: host.reconcile ?? null,
     catalog_json: catalog[0],
     catalog_len: catalog[1],
     policy_toml: policy[0],

@@ -8,10 +8,18 @@ export interface Against {
   policy?: string;
 }
 
+export interface PlanOptions extends Against {
+  /** Your word on who wrote the recipe: `without asking` in a model's is void. A model, if it is not given. */
+  author?: 'person' | 'model';
+}
+
 /** Compiles a recipe. Throws `PlanError`, whose message is the diagnostics with carets. */
-export function compile(recipe: string | Uint8Array, options?: Against): Plan;
-/** Loads `actions.json` and believes nothing in it. Throws `PlanError` with every reason. */
-export function load(actions: string | Uint8Array, options?: Against): Plan;
+export function compile(recipe: string | Uint8Array, options?: PlanOptions): Plan;
+/**
+ * Loads `actions.json` and believes nothing in it. Throws `PlanError` with every reason. A file is nobody's word: say that its
+ * author is a person of one that you know to be as a person left it.
+ */
+export function load(actions: string | Uint8Array, options?: PlanOptions): Plan;
 
 /** A plan, held against its catalog and policy. */
 export class Plan {
@@ -68,12 +76,40 @@ export function currentCall(): Call | undefined;
 export type Tools = Record<string, (args: any, call: Call) => unknown> | ((call: Call) => unknown);
 /** Gets a sentence's instruction, and its inputs by name: each a value, or `{missing: why}`. */
 export type Writer = (instruction: string, inputs: Record<string, any>) => unknown;
+/** A call whose outcome nobody recorded. */
+export interface Uncertain {
+  /** `server.tool`. */
+  readonly tool: string;
+  /** The arguments as JSON, byte for byte what was sent, if anything was. */
+  readonly json: string;
+  /** The arguments, as `JSON.parse` reads them. */
+  readonly arguments: any;
+  /** The idempotency key that went with them. */
+  readonly key: string;
+}
+
+/** What `reconcile` returns of a call that happened, where it knows the value: that of the step. */
+export class Happened {
+  constructor(value: unknown);
+  readonly value: unknown;
+}
+
+/** `true` or `Happened`, it did; `false`, it did not and will not; nothing, it cannot tell. */
+export type Word = boolean | Happened | null | undefined;
+/**
+ * Says what became of a call, and may return a promise. After `false` an approved call may be made once more, with the same key.
+ * Anything that is no `Word`, and an exception, is "cannot tell".
+ */
+export type Reconcile = (call: Uncertain) => Word | Promise<Word>;
+
 /** Somebody; a name alone is one that nobody verified. */
 export type By = string | { subject: string; issuer?: string; roles?: string[]; verified?: boolean };
 
 export interface HostOptions extends Against {
   tools?: Tools;
   writer?: Writer;
+  /** Asked once about a call whose outcome is not known, after its deadline; it has ten seconds. */
+  reconcile?: Reconcile;
   /** Most calls at once; as wide as the plan if it is not given. */
   threads?: number;
   /** Milliseconds, for calls that have no `timeout:`; a minute if it is not given. */
@@ -149,9 +185,20 @@ export class Approval {
   readonly expires: Date;
   readonly decidedAt: Date | null;
   readonly decidedBy: string | null;
+  /** What edits replaced, the first of them first. */
+  readonly edits: { arguments: any; digest: string; key: string; by: any; at: number; note: string | null }[];
+  /** What became of the very same call earlier, in any run. */
+  readonly before: { approval: string; run: string; state: string; at: number; outcome: any }[];
+  /** Why `approve` with `edited` edited and did not decide: whoever edits counts as requester, and this one may not decide. */
+  readonly undecided: string | null;
   /** All of it, as the library gives it. */
   readonly told: any;
-  approve(decision: { by: By }): Promise<Approval>;
+  /**
+   * One person's yes to exactly this. With `edited`, all of the arguments as an object or as JSON, those take the place of what
+   * was asked, and the yes is one to them. They are held against schema and policy first: `NotAllowed` says why they do not
+   * pass, and nothing is changed. Where the edit stands and the same person may not decide it, `undecided` says why.
+   */
+  approve(decision: { by: By; edited?: Record<string, unknown> | string }): Promise<Approval>;
   reject(decision: { by: By; reason?: string }): Promise<Approval>;
   /** A person's word on an uncertain call. */
   settle(happened: boolean, word: { by: By; value?: unknown; note?: string }): Promise<Approval>;

@@ -2,7 +2,7 @@
 
 import { abi } from './native.js';
 
-export { currentCall } from './calls.js';
+export { currentCall, Happened } from './calls.js';
 export * from './errors.js';
 export { Plan, compile, load } from './plan.js';
 export { Approval, Run, Store } from './store.js';

@@ -36,6 +36,10 @@ const tool = koffi.proto(
   'int32_t plangate_tool_fn(void *user, uint64_t call, const char *tool, const char *args_json, const char *key)',
 );
 
+const lookUp = koffi.proto(
+  'int32_t plangate_reconcile_fn(void *user, const char *key, const char *tool, const char *args_json)',
+);
+
 // A handle is a number: the library looks it up and never follows it. A document is bytes with their length.
 const f = (signature) => library.func(signature);
 const out = '_Out_ plangate_buf *';
@@ -44,8 +48,8 @@ const doc = 'const uint8_t *, size_t';
 export const abi = {
   version: f('const char *plangate_version()'),
   statusName: f('const char *plangate_status_name(int32_t)'),
-  compile: f(`int32_t plangate_compile(${doc}, ${doc}, ${doc}, _Out_ uintptr_t *, ${out})`),
-  load: f(`int32_t plangate_plan_load(${doc}, ${doc}, ${doc}, _Out_ uintptr_t *, ${out})`),
+  compile: f(`int32_t plangate_compile_as(const char *, ${doc}, ${doc}, ${doc}, _Out_ uintptr_t *, ${out})`),
+  load: f(`int32_t plangate_plan_load_as(const char *, ${doc}, ${doc}, ${doc}, _Out_ uintptr_t *, ${out})`),
   actions: f(`int32_t plangate_plan_actions(uintptr_t, ${out})`),
   card: f(`int32_t plangate_plan_card(uintptr_t, const char *, ${out})`),
   planFree: f('void plangate_plan_free(uintptr_t)'),
@@ -55,6 +59,7 @@ export const abi = {
   resume: f(`int32_t plangate_resume(uintptr_t, const char *, plangate_host *, ${out}, ${out})`),
   cancel: f(`int32_t plangate_cancel(uintptr_t, const char *, ${out})`),
   answer: f(`int32_t plangate_answer(uint64_t, int32_t, ${doc})`),
+  reconciled: f(`int32_t plangate_reconciled(const char *, int32_t, ${doc})`),
   cancelled: f('int32_t plangate_cancelled(uint64_t)'),
   events: f(`int32_t plangate_events(uintptr_t, const char *, ${out}, ${out})`),
   runs: f(`int32_t plangate_run_list(uintptr_t, ${out}, ${out})`),
@@ -74,14 +79,18 @@ if (abiVersion() !== KNOWN) {
   throw new Error(`${path} has version ${abiVersion()} of the C ABI; this package knows ${KNOWN}`);
 }
 
-/** Size of the host struct, and its callback's type. */
+/** Size of the host struct. */
 export const hostSize = koffi.sizeof('plangate_host');
 
-/** A pointer to a function that is called from any thread and runs on this one. Unregister it in the end. */
-export function register(callback) {
-  const pointer = koffi.register(callback, koffi.pointer(tool));
+function register(callback, type) {
+  const pointer = koffi.register(callback, koffi.pointer(type));
   return { address: koffi.address(pointer), unregister: () => koffi.unregister(pointer) };
 }
+
+/** A pointer to a function that is called from any thread and runs on this one. Unregister it in the end. */
+export const registerTool = (callback) => register(callback, tool);
+/** As above, for a function that looks calls up. */
+export const registerLookUp = (callback) => register(callback, lookUp);
 
 /** Text as bytes and their length. */
 export function bytes(text) {
@@ -109,7 +118,7 @@ export function check(status, told = '') {
   throw errorOf(abi.statusName(status), told ? JSON.parse(told) : {});
 }
 
-/** Calls a function that ends in an error, on another thread. */
+/** Calls a function that ends in an error, on another thread. Gives what it says beside an ordinary outcome. */
 export function decide(handle, ...args) {
   const err = {};
   return new Promise((resolve, reject) => {
@@ -117,7 +126,8 @@ export function decide(handle, ...args) {
       try {
         if (fault) throw fault;
         const told = take(err);
-        resolve(check(status, told));
+        check(status, told);
+        resolve(told ? JSON.parse(told) : {});
       } catch (error) {
         reject(error);
       }

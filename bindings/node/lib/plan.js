@@ -1,6 +1,6 @@
 // Plans.
 
-import { abi, bytes, check, take } from './native.js';
+import { abi, bytes, check, name, take } from './native.js';
 
 const freed = new FinalizationRegistry((handle) => abi.planFree(handle));
 
@@ -39,10 +39,10 @@ export class Plan {
   }
 }
 
-function made(make, text, { catalog = '', policy = '' } = {}) {
+function made(make, text, { catalog = '', policy = '', author = 'model' } = {}) {
   const handle = [null];
   const err = {};
-  const status = make(...bytes(text), ...bytes(json(catalog)), ...bytes(policy), handle, err);
+  const status = make(name(author), ...bytes(text), ...bytes(json(catalog)), ...bytes(policy), handle, err);
   const told = take(err);
   check(status, told);
   return new Plan(handle[0], told ? JSON.parse(told).related : []);

@@ -1,8 +1,8 @@
 // The store: runs and approvals.
 
-import { callback } from './calls.js';
+import { callback, lookUp } from './calls.js';
 import { drive } from './drivers.js';
-import { abi, bytes, check, decide, name, read, register, take } from './native.js';
+import { abi, bytes, check, decide, name, read, registerLookUp, registerTool, take } from './native.js';
 import { json } from './plan.js';
 
 const PARKED = 1;
@@ -18,7 +18,7 @@ const time = (ms) => (ms === null ? null : new Date(ms));
 
 /** A row that waits for somebody, or did. Deciding it executes nothing: resume its run. */
 export class Approval {
-  constructor(store, told) {
+  constructor(store, told, undecided = null) {
     Object.defineProperty(this, 'store', { value: store, enumerable: false });
     Object.defineProperty(this, 'told', { value: told, enumerable: false });
     const { id, run, step, state, question, digest, reason } = told;
@@ -28,12 +28,20 @@ export class Approval {
     this.expires = time(told.expires);
     this.decidedAt = time(told.decided_at);
     this.decidedBy = told.decided_by;
+    this.edits = told.edits;
+    this.before = told.before;
+    this.undecided = undecided;
   }
 
-  async approve({ by }) {
+  /**
+   * One person's yes to exactly this. With `edited` those arguments take the place of what was asked, and the yes is one to
+   * them; where the same person may not decide them, `undecided` says why, and others do.
+   */
+  async approve({ by, edited }) {
     const handle = this.store.handle;
-    await decide(abi.approve, handle, this.id, this.digest, name(person(by)), null);
-    return this.store.approval(this.id);
+    const given = edited === undefined ? null : name(json(edited));
+    const told = await decide(abi.approve, handle, this.id, this.digest, name(person(by)), given);
+    return this.store.approval(this.id, told.message);
   }
 
   async reject({ by, reason = null }) {
@@ -117,10 +125,10 @@ export class Store {
   }
 
   async #drive(job, options) {
-    const known = ['tools', 'writer', 'inputs', 'requester', 'title', 'threads', 'timeout', 'holdSiblings', 'catalog', 'policy'];
+    const known = ['tools', 'writer', 'reconcile', 'inputs', 'requester', 'title', 'threads', 'timeout', 'holdSiblings', 'catalog', 'policy'];
     const unknown = Object.keys(options).filter((key) => !known.includes(key));
     if (unknown.length > 0) throw new TypeError(`there is no option ${unknown.join(', ')}`);
-    const { tools = {}, writer, requester, title = '', threads = 0, timeout = 0, holdSiblings = false } = options;
+    const { tools = {}, writer, reconcile, requester, title = '', threads = 0, timeout = 0, holdSiblings = false } = options;
     const host = {
       catalog: options.catalog === undefined ? undefined : json(options.catalog),
       policy: options.policy,
@@ -130,13 +138,16 @@ export class Store {
       timeout: Math.round(timeout),
       holdSiblings,
     };
-    const registered = register(callback(tools, writer));
+    const tool = registerTool(callback(tools, writer));
+    const looksUp = reconcile && registerLookUp(lookUp(reconcile));
     try {
-      const told = await drive({ store: this.handle, ...job, host: { ...host, tool: registered.address } });
+      const own = { ...host, tool: tool.address, reconcile: looksUp?.address };
+      const told = await drive({ store: this.handle, ...job, host: own });
       check(told.status, told.told);
       return new Run(this, JSON.parse(told.record), told.status === PARKED);
     } finally {
-      registered.unregister();
+      tool.unregister();
+      looksUp?.unregister();
     }
   }
 
@@ -147,8 +158,8 @@ export class Store {
   }
 
   /** One approval, whatever its state. */
-  async approval(id) {
-    return new Approval(this, JSON.parse(await read(abi.approval, this.handle, name(id))));
+  async approval(id, undecided) {
+    return new Approval(this, JSON.parse(await read(abi.approval, this.handle, name(id))), undecided);
   }
 
   /** All runs, newest first. */

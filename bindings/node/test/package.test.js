@@ -26,6 +26,7 @@ const catalog = {
     bank: {
       tools: [
         { name: 'list_accounts', description: 'Lists accounts.', inputSchema: { type: 'object' } },
+        { name: 'set_note', description: 'Sets the text of a note.', inputSchema: { type: 'object' } },
         { name: 'send_payment', description: 'Sends a payment.', inputSchema: schema(['to', 'amount']) },
       ],
     },
@@ -57,9 +58,9 @@ function bank() {
   return { payments, tools };
 }
 
-async function approved(store, send) {
+async function approved(store, send, options = {}) {
   const tools = { ...bank().tools, 'bank.send_payment': send };
-  const run = await store.run(plan(PAY), { tools });
+  const run = await store.run(plan(PAY), { tools, ...options });
   for (const row of await run.approvals()) await row.approve({ by: 'bob' });
   return [run, tools];
 }
@@ -131,6 +132,98 @@ test('an exception after an effect leaves it uncertain, until somebody settles i
   await row.settle(true, { by: 'bob', value: { paid: true }, note: 'looked' });
   assert.deepEqual((await store.resume(run, { tools })).result('pay'), { paid: true });
   assert.equal(calls, 1);
+});
+
+const EDITABLE = '[[people]]\nserver = "bank"\nroles = ["finance"]\nmay_edit = ["finance"]\n';
+const finance = (subject) => ({ subject, issuer: 'sso', roles: ['finance'], verified: true });
+
+test('approved with other arguments', async () => {
+  const store = memory();
+  const { payments, tools } = bank();
+  const run = await store.run(plangate.compile(PAY, { catalog, policy: EDITABLE }), { tools });
+  const [row] = await run.approvals();
+  await assert.rejects(row.approve({ by: finance('ann'), edited: { to: 'bob' } }), (error) => {
+    assert(error instanceof plangate.NotAllowed);
+    assert.match(error.message, /do not fit/);
+    return true;
+  });
+  await assert.rejects(row.approve({ by: 'ann', edited: { to: 'bob', amount: 1 } }), plangate.NotAllowed);
+  await assert.rejects(row.approve({ by: finance('ann'), edited: '[]' }), plangate.ArgumentError);
+  assert.deepEqual((await store.approval(row.id)).edits, []);
+  const decided = await row.approve({ by: finance('ann'), edited: '{"to":"bob","amount":2.50}' });
+  assert.equal(decided.state, 'approved');
+  assert.equal(decided.undecided, null);
+  assert.deepEqual(decided.edits[0].arguments, { to: 'ann', amount: 12.5 });
+  assert((await store.resume(run, { tools })).done);
+  assert.deepEqual(payments.map(([to, amount]) => [to, amount]), [['bob', 2.5]]);
+});
+
+test('an editor who may not decide', async () => {
+  const store = memory();
+  const { payments, tools } = bank();
+  const policy = `${EDITABLE}requester_may_decide = false\n`;
+  const run = await store.run(plangate.compile(PAY, { catalog, policy }), { tools });
+  const [row] = await run.approvals();
+  const edited = await row.approve({ by: finance('ann'), edited: { ...row.arguments, amount: 3 } });
+  assert.equal(edited.state, 'pending');
+  assert.match(edited.undecided, /not decided/);
+  await assert.rejects(row.approve({ by: finance('bob') }), plangate.Changed);
+  assert.equal((await edited.approve({ by: finance('bob') })).state, 'approved');
+  assert((await store.resume(run, { tools })).done);
+  assert.equal(payments[0][1], 3);
+  const again = await store.run(plangate.compile(PAY, { catalog, policy }), { tools });
+  assert.deepEqual((await again.approvals())[0].before, []);
+});
+
+test('who wrote a recipe is said by the host', async () => {
+  const waives = 'then:\n  note: bank.set_note {"text":"x"} without asking\n';
+  const stops = (made) => JSON.parse(made.card('json')).stops;
+  const byPerson = plangate.compile(waives, { catalog, author: 'person' });
+  assert.deepEqual([stops(byPerson), stops(plan(waives))], [0, 1]);
+  assert.throws(() => plangate.load(byPerson.actions, { catalog }), plangate.PlanError);
+  assert.equal(stops(plangate.load(byPerson.actions, { catalog, author: 'person' })), 0);
+  assert.throws(() => plangate.compile(waives, { catalog, author: 'nonsense' }), plangate.ArgumentError);
+});
+
+test('the host says what became of a call', async () => {
+  const cases = [
+    [() => true, true, undefined, 1, { happened: null }],
+    [async () => new plangate.Happened({ paid: true }), true, { paid: true }, 1, { happened: { paid: true } }],
+    [() => new plangate.Happened(1n), true, undefined, 1, { happened: null }],
+    [async () => { await sleep(1); return false; }, true, { paid: 'again' }, 2, 'did_not'],
+    [() => undefined, false, undefined, 1, { unknown: 'the host does not know' }],
+    [() => 'yes', false, undefined, 1, { unknown: 'reconcile returned a string, which is no answer' }],
+    [() => { throw new Error('no network'); }, false, undefined, 1, { unknown: 'Error: no network' }],
+    [async () => { throw new Error('no network'); }, false, undefined, 1, { unknown: 'Error: no network' }],
+  ];
+  for (const [word, done, value, calls, kept] of cases) {
+    const store = memory();
+    const keys = [];
+    const send = (_, call) => {
+      keys.push(call.key);
+      if (keys.length === 1) throw new Error('connection lost');
+      return { paid: 'again' };
+    };
+    const [run, tools] = await approved(store, send, { timeout: 300 });
+    const seen = [];
+    const reconcile = (call) => {
+      seen.push([call.tool, call.arguments, call.key]);
+      return word();
+    };
+    // It is asked once the deadline of the call has passed.
+    let ended = await store.resume(run, { tools, reconcile });
+    for (const until = Date.now() + 60000; seen.length === 0 && Date.now() < until; await sleep(5)) {
+      ended = await store.resume(run, { tools, reconcile });
+    }
+    assert.deepEqual(seen, [['bank.send_payment', { to: 'ann', amount: 12.5 }, keys[0]]]);
+    assert.equal(ended.done, done);
+    if (value !== undefined) assert.deepEqual(ended.result('pay'), value);
+    assert.equal((await store.resume(run, { tools, reconcile })).done, done);
+    assert.equal(seen.length, 1);
+    assert.deepEqual([keys.length, new Set(keys).size], [calls, 1]);
+    const { what } = (await store.events()).find((event) => event.what.kind === 'reconciled');
+    assert.deepEqual((await store.approval(what.row)).told.reconciled.answer, kept);
+  }
 });
 
 test('what tools say', async () => {

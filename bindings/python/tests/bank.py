@@ -5,6 +5,7 @@ CATALOG = {
         "bank": {
             "tools": [
                 {"name": "list_accounts", "description": "Lists accounts.", "inputSchema": {"type": "object"}},
+                {"name": "set_note", "description": "Sets the text of a note.", "inputSchema": {"type": "object"}},
                 {
                     "name": "send_payment",
                     "description": "Sends a payment.",
@@ -32,4 +33,11 @@ together:
   accounts: bank.list_accounts {"of":"ann"}
 then:
   pay: bank.send_payment {"to":"{accounts[0]}","amount":12.5}
+"""
+
+EDITABLE = """\
+[[people]]
+server = "bank"
+roles = ["finance"]
+may_edit = ["finance"]
 """

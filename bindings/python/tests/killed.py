@@ -1,11 +1,10 @@
-"""A process that pays and is killed before anybody hears of it: `killed.py WAY FOLDER`, with WAY `framework` or `plangate`."""
+"""A process that pays and is killed before anybody hears of it: `killed.py WAY FOLDER WHAT`, with WAY
+`framework` (LangGraph), `sdk` or `plangate`."""
 
 import os
 import signal
 import sys
 from pathlib import Path
-
-from frameworks import framework_graph, plangate_graph
 
 if __name__ == "__main__":
     way, folder = sys.argv[1], Path(sys.argv[2])
@@ -18,5 +17,11 @@ if __name__ == "__main__":
             os.kill(os.getpid(), signal.SIGKILL)
         return {"paid": True}
 
-    make = {"framework": framework_graph, "plangate": plangate_graph}[way]
+    # Each of the two takes seconds to be imported.
+    if way == "sdk":
+        from sdk import sdk_run as make
+    elif way == "framework":
+        from frameworks import framework_graph as make
+    else:
+        from frameworks import plangate_graph as make
     make(folder, pay_and_die, sys.argv[3])

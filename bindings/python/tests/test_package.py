@@ -12,7 +12,7 @@ import time
 import pytest
 
 import plangate
-from bank import CATALOG, FOUR, PAY
+from bank import CATALOG, EDITABLE, FOUR, PAY
 from header import declarations
 from plangate._cdef import CDEF
 
@@ -111,6 +111,69 @@ def test_parks_is_approved_and_resumed(store):
     assert store.events(f"{last['seq']}:{last['hash']}") == []
 
 
+ANN = plangate.Person("ann", issuer="sso", roles=("finance",), verified=True)
+BOB = plangate.Person("bob", issuer="sso", roles=("finance",), verified=True)
+
+
+def test_approved_with_other_arguments(store):
+    bank = Bank()
+    run = store.run(plangate.compile(PAY, catalog=CATALOG, policy=EDITABLE), tools=bank.tools())
+    [approval] = run.approvals()
+    with pytest.raises(plangate.NotAllowed, match="do not fit"):
+        approval.approve(by=ANN, edited={"to": "bob"})
+    with pytest.raises(plangate.NotAllowed, match="verified"):
+        approval.approve(by="ann", edited={"to": "bob", "amount": 1})
+    with pytest.raises(plangate.ArgumentError, match="edited_args_json"):
+        approval.approve(by=ANN, edited="[]")
+    assert store.approval(approval.id).state == "pending" and store.approval(approval.id).edits == []
+    # As JSON, numbers stay as they are written.
+    decided = approval.approve(by=ANN, edited='{"to":"bob","amount":2.50}')
+    assert decided.state == "approved" and decided.undecided is None
+    assert decided.arguments == {"to": "bob", "amount": 2.5}
+    [edit] = decided.edits
+    assert edit["arguments"] == {"to": "ann", "amount": 12.5} and edit["by"]["subject"] == "ann"
+    assert store.resume(run, tools=bank.tools()).done
+    assert [(to, amount) for to, amount, _ in bank.payments] == [("bob", 2.5)]
+
+
+def test_an_editor_who_may_not_decide(store):
+    bank = Bank()
+    policy = EDITABLE + "requester_may_decide = false\n"
+    run = store.run(plangate.compile(PAY, catalog=CATALOG, policy=policy), tools=bank.tools())
+    [approval] = run.approvals()
+    edited = approval.approve(by=ANN, edited={**approval.arguments, "amount": 3})
+    assert edited.state == "pending" and "not decided" in edited.undecided
+    with pytest.raises(plangate.Changed):
+        approval.approve(by=BOB)
+    assert edited.approve(by=BOB).state == "approved"
+    assert store.resume(run, tools=bank.tools()).done and bank.payments[0][1] == 3
+
+
+def test_the_very_same_call_before(store):
+    bank = Bank()
+    for earlier in (0, 1):
+        run = store.run(plan(PAY), tools=bank.tools())
+        [approval] = run.approvals()
+        assert len(approval.before) == earlier
+        approval.approve(by="bob")
+        assert store.resume(run, tools=bank.tools()).done
+    assert approval.before[0]["state"] == "succeeded" and approval.before[0]["outcome"] == {"ok": {"paid": True}}
+
+
+def test_who_wrote_a_recipe_is_said_by_the_host(store):
+    waives = 'then:\n  note: bank.set_note {"text":"x"} without asking\n'
+    by_person = plangate.compile(waives, catalog=CATALOG, author="person")
+    assert json.loads(by_person.card("json"))["stops"] == 0
+    assert json.loads(plan(waives).card("json"))["stops"] == 1
+    with pytest.raises(plangate.PlanError):
+        plangate.load(by_person.actions, catalog=CATALOG)
+    loaded = plangate.load(by_person.actions, catalog=CATALOG, author="person")
+    assert store.run(loaded, tools={"bank.set_note": lambda text: None}).done
+    assert store.runs()[0]["author"] == "person"
+    with pytest.raises(plangate.ArgumentError, match="author"):
+        plangate.compile(waives, catalog=CATALOG, author="nonsense")
+
+
 def test_a_no_reaches_the_record(store):
     bank = Bank()
     run = store.run(plan(PAY), tools=bank.tools())
@@ -120,9 +183,9 @@ def test_a_no_reaches_the_record(store):
     assert "not today" in json.dumps(ended.record)
 
 
-def approved(store, recipe=PAY, **tools):
+def approved(store, timeout=0, **tools):
     given = {"bank.list_accounts": lambda of: [of], **tools}
-    run = store.run(plan(recipe), tools=given)
+    run = store.run(plan(PAY), tools=given, timeout=timeout)
     for approval in run.approvals():
         approval.approve(by="bob")
     return run, given
@@ -151,6 +214,88 @@ def test_an_exception_after_an_effect_leaves_it_uncertain(store):
     row.settle(True, by="bob", value={"paid": True}, note="looked at the statement")
     run = store.resume(run, tools=tools)
     assert run.done and run["pay"] == {"paid": True} and calls == ["ann"]
+
+
+def lost(store):
+    """A call whose outcome is not known, and the tools that lost it; they pay if they are asked again."""
+    calls = []
+
+    def send_payment(to, amount):
+        calls.append(plangate.current_call().key)
+        if len(calls) == 1:
+            raise ConnectionResetError("after the request was sent")
+        return {"paid": "again"}
+
+    run, tools = approved(store, timeout=0.3, **{"bank.send_payment": send_payment})
+    assert store.resume(run, tools=tools).parked
+    return run, tools, calls
+
+
+def asked(resume, seen):
+    """Resumes until the deadline of the lost call has passed and the host was asked."""
+    until = time.monotonic() + 60
+    while True:
+        run = resume()
+        if seen or time.monotonic() > until:
+            return run
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize(
+    ("word", "done", "value", "calls", "kept"),
+    [
+        (lambda: True, True, None, 1, {"happened": None}),
+        (lambda: plangate.Happened({"paid": True}), True, {"paid": True}, 1, {"happened": {"paid": True}}),
+        (lambda: plangate.Happened(object()), True, None, 1, {"happened": None}),
+        (lambda: False, True, {"paid": "again"}, 2, "did_not"),
+        (lambda: None, False, None, 1, {"unknown": "the host does not know"}),
+        (lambda: "yes", False, None, 1, {"unknown": "reconcile returned str, which is no answer"}),
+        (lambda: 1 / 0, False, None, 1, {"unknown": "ZeroDivisionError: division by zero"}),
+    ],
+)
+@pytest.mark.parametrize("how", ["threads", "coroutine", "plain function on the loop"])
+def test_the_host_says_what_became_of_a_call(store, word, done, value, calls, kept, how):
+    run, tools, made = lost(store)
+    seen = []
+
+    def reconcile(call):
+        seen.append((call.tool, call.arguments, call.key))
+        return word()
+
+    async def looks_up(call):
+        await asyncio.sleep(0)
+        return reconcile(call)
+
+    def resume():
+        if how == "threads":
+            return store.resume(run, tools=tools, reconcile=reconcile)
+        told = looks_up if how == "coroutine" else reconcile
+        return asyncio.run(store.resume_async(run, tools=tools, reconcile=told))
+
+    ended = asked(resume, seen)
+    assert seen == [("bank.send_payment", {"to": "ann", "amount": 12.5}, made[0])]
+    assert ended.done == done and len(made) == calls and len(set(made)) == 1
+    if value is not None:
+        assert ended["pay"] == value
+    # It is asked once, and its word can be read.
+    assert resume().done == done and len(seen) == 1 and len(made) == calls
+    row = next(e["what"]["row"] for e in store.events() if e["what"]["kind"] == "reconciled")
+    assert store.approval(row).told["reconciled"]["answer"] == kept
+
+
+def test_a_coroutine_that_looks_up_needs_the_loop(store):
+    run, tools, made = lost(store)
+    seen = []
+
+    async def reconcile(call):
+        return True
+
+    def plain(call):
+        seen.append(call)
+        return reconcile(call)
+
+    assert asked(lambda: store.resume(run, tools=tools, reconcile=plain), seen).parked
+    assert "run_async" in json.dumps(store.approvals()[0].told["reconciled"])
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,29 @@ static void read_of(enum how how, plangate_status want, const char *state, const
   plangate_store_free(store);
 }
 
+/* `user` is the caller's: it is not looked at once the run has returned, not even by an answer that comes after that. */
+static void free_user(void) {
+  plangate_plan *plan = plan_of(PAYS);
+  plangate_store *store = store_of(":memory:");
+  plangate_buf record, err;
+  char run[64];
+  struct seen *seen = (struct seen *)calloc(1, sizeof *seen);
+  CHECK(seen != NULL);
+  seen->how = NEVER;
+  plangate_host host = host_of(tool, seen);
+  host.timeout_ms = 200;
+  park_and_approve(store, plan, &host, run);
+  STATUS_ERR(PLANGATE_PARKED, plangate_resume(store, run, &host, &record, &err), &err);
+  plangate_buf_free(&record);
+  uint64_t call = seen->call;
+  free(seen);
+  STATUS(PLANGATE_OK, plangate_answer(call, 1, "{}", 2));
+  plangate_plan_free(plan);
+  plangate_store_free(store);
+}
+
 int main(void) {
+  free_user();
   effect(AT_ONCE, PLANGATE_OK, "\"done\"", "1.10");
   effect(LATER_FROM_A_THREAD, PLANGATE_OK, "\"done\"", "1.10");
   effect(NEVER, PLANGATE_PARKED, "\"uncertain\"", "no answer");

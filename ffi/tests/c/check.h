@@ -14,6 +14,7 @@ static const char CATALOG[] =
     "{\"servers\":{\"bank\":{\"tools\":["
     "{\"name\":\"list_accounts\",\"description\":\"Lists accounts.\",\"inputSchema\":{\"type\":\"object\"}},"
     "{\"name\":\"get_balance\",\"description\":\"Gets a balance.\",\"inputSchema\":{\"type\":\"object\"}},"
+    "{\"name\":\"set_note\",\"description\":\"Sets the text of a note.\",\"inputSchema\":{\"type\":\"object\"}},"
     "{\"name\":\"send_payment\",\"description\":\"Sends a payment.\",\"inputSchema\":{\"type\":\"object\","
     "\"properties\":{\"to\":{\"type\":\"string\"},\"amount\":{\"type\":\"number\"}},\"required\":[\"to\",\"amount\"]}}"
     "]}}}";

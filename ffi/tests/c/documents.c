@@ -44,6 +44,17 @@ static void nulls(plangate_plan *plan, plangate_store *store) {
   STATUS(PLANGATE_E_PLAN, plangate_plan_load("{}", 2, CATALOG, strlen(CATALOG), NULL, 0, &p, NULL));
   CHECK(p == NULL);
 
+  NAMED("recipe", plangate_compile_as("person", NULL, 1, CATALOG, strlen(CATALOG), NULL, 0, &p, &err));
+  NAMED("catalog_json", plangate_compile_as("person", READS, strlen(READS), NULL, 1, NULL, 0, &p, &err));
+  NAMED("policy_toml", plangate_compile_as("person", READS, strlen(READS), CATALOG, strlen(CATALOG), NULL, 1, &p, &err));
+  NAMED("out", plangate_compile_as("person", READS, strlen(READS), CATALOG, strlen(CATALOG), NULL, 0, NULL, &err));
+  STATUS(PLANGATE_OK, plangate_compile_as(NULL, READS, strlen(READS), CATALOG, strlen(CATALOG), NULL, 0, &p, NULL));
+  plangate_plan_free(p);
+  NAMED("actions_json", plangate_plan_load_as("person", NULL, 1, CATALOG, strlen(CATALOG), NULL, 0, &p, &err));
+  NAMED("catalog_json", plangate_plan_load_as("person", "{}", 2, NULL, 1, NULL, 0, &p, &err));
+  NAMED("policy_toml", plangate_plan_load_as("person", "{}", 2, CATALOG, strlen(CATALOG), NULL, 1, &p, &err));
+  NAMED("out", plangate_plan_load_as("person", "{}", 2, CATALOG, strlen(CATALOG), NULL, 0, NULL, &err));
+
   REFUSED(plangate_plan_actions(NULL, &out));
   REFUSED(plangate_plan_actions(plan, NULL));
   REFUSED(plangate_plan_card(NULL, "text", &out));
@@ -144,6 +155,9 @@ static void odd_documents(plangate_plan *plan, plangate_store *store) {
   NAMED("recipe` is not UTF-8 from byte", plangate_compile(BAD, sizeof BAD - 1, CATALOG, strlen(CATALOG), NULL, 0, &p, &err));
   NAMED("catalog_json` is not UTF-8", plangate_compile(READS, strlen(READS), "\xff", 1, NULL, 0, &p, &err));
   NAMED("policy_toml` is not UTF-8", plangate_compile(READS, strlen(READS), CATALOG, strlen(CATALOG), "\xff", 1, &p, &err));
+  NAMED("author", plangate_compile_as("nonsense", READS, strlen(READS), CATALOG, strlen(CATALOG), NULL, 0, &p, &err));
+  NAMED("author", plangate_compile_as("\xff", READS, strlen(READS), CATALOG, strlen(CATALOG), NULL, 0, &p, &err));
+  NAMED("author", plangate_plan_load_as("", "{}", 2, CATALOG, strlen(CATALOG), NULL, 0, &p, &err));
   NAMED("inputs_json` is not UTF-8", plangate_run(store, plan, "\xff", 1, &host, &out, &err));
   NAMED("inputs_json", plangate_run(store, plan, "{", 1, &host, &out, &err));
   NAMED("no input", plangate_run(store, plan, "{\"x\":1}", 7, &host, &out, &err));
@@ -196,6 +210,54 @@ static void odd_documents(plangate_plan *plan, plangate_store *store) {
   plangate_buf_free(&err);
 }
 
+/* Whether the plan stops, by its card. */
+static int stops(plangate_plan *plan) {
+  plangate_buf card;
+  STATUS(PLANGATE_OK, plangate_plan_card(plan, "json", &card));
+  int stops = strstr(card.data, "\"stops\":0") == NULL;
+  plangate_buf_free(&card);
+  return stops;
+}
+
+/* A waiver is the word of whoever wrote the recipe, and the host says who that is. Unsaid, it is a model. */
+static void authors(plangate_store *store) {
+  static const char WAIVES[] = "then:\n  a: bank.set_note {\"text\":\"x\"} without asking\n";
+  plangate_plan *by_person = NULL, *by_model = NULL, *unsaid = NULL, *loaded = NULL;
+  plangate_buf out, err;
+  STATUS_ERR(PLANGATE_OK,
+             plangate_compile_as("person", WAIVES, strlen(WAIVES), CATALOG, strlen(CATALOG), NULL, 0, &by_person, &err), &err);
+  plangate_buf_free(&err);
+  STATUS_ERR(PLANGATE_OK,
+             plangate_compile_as("model", WAIVES, strlen(WAIVES), CATALOG, strlen(CATALOG), NULL, 0, &by_model, &err), &err);
+  CHECK(err.data != NULL);
+  plangate_buf_free(&err);
+  STATUS(PLANGATE_OK, plangate_compile(WAIVES, strlen(WAIVES), CATALOG, strlen(CATALOG), NULL, 0, &unsaid, NULL));
+  CHECK(!stops(by_person) && stops(by_model) && stops(unsaid));
+
+  /* A file is nobody's word. */
+  STATUS(PLANGATE_OK, plangate_plan_actions(by_person, &out));
+  STATUS(PLANGATE_E_PLAN, plangate_plan_load(out.data, out.len, CATALOG, strlen(CATALOG), NULL, 0, &loaded, &err));
+  plangate_buf_free(&err);
+  STATUS_ERR(PLANGATE_OK,
+             plangate_plan_load_as("person", out.data, out.len, CATALOG, strlen(CATALOG), NULL, 0, &loaded, &err), &err);
+  plangate_buf_free(&out);
+  CHECK(!stops(loaded));
+
+  /* It is kept with the run. */
+  plangate_host host = host_of(tool, NULL);
+  STATUS_ERR(PLANGATE_OK, plangate_run(store, by_person, NULL, 0, &host, &out, &err), &err);
+  plangate_buf_free(&out);
+  STATUS(PLANGATE_OK, plangate_run_list(store, &out, NULL));
+  CHECK(strstr(out.data, "\"author\":\"person\"") != NULL);
+  plangate_buf_free(&out);
+  STATUS(PLANGATE_PARKED, plangate_run(store, by_model, NULL, 0, &host, &out, NULL));
+  plangate_buf_free(&out);
+  plangate_plan_free(by_person);
+  plangate_plan_free(by_model);
+  plangate_plan_free(unsaid);
+  plangate_plan_free(loaded);
+}
+
 int main(void) {
   static const char *const FORMATS[] = {"text", "markdown", "html", "mermaid", "json"};
   plangate_buf out;
@@ -203,6 +265,7 @@ int main(void) {
   plangate_store *store = store_of(":memory:");
   nulls(plan, store);
   odd_documents(plan, store);
+  authors(store);
   for (size_t i = 0; i < sizeof FORMATS / sizeof FORMATS[0]; i++) {
     STATUS(PLANGATE_OK, plangate_plan_card(plan, FORMATS[i], &out));
     CHECK(out.len > 0 && out.data[out.len] == 0 && strlen(out.data) == out.len);

@@ -4,6 +4,7 @@
 #include "check.h"
 #include <dirent.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,6 +39,18 @@ static int32_t together(void *user, uint64_t call, const char *name, const char 
   pthread_barrier_wait(&four);
   plangate_answer(call, 1, "[]", 2);
   return PLANGATE_ANSWERED;
+}
+
+/* What the process does at each signal, as text. */
+static void signals(char *out, size_t size) {
+  size_t n = 0;
+  for (int signal = 1; signal < 32; signal++) {
+    struct sigaction action;
+    CHECK(sigaction(signal, NULL, &action) == 0);
+    char how = action.sa_handler == SIG_DFL ? 'd' : action.sa_handler == SIG_IGN ? 'i' : 'h';
+    if (n + 1 < size) out[n++] = how;
+  }
+  out[n] = 0;
 }
 
 struct stuck {
@@ -78,7 +91,9 @@ static int32_t stuck(void *user, uint64_t call, const char *name, const char *ar
 int main(int argc, char **argv) {
   plangate_buf record, err;
   char run[64];
+  char before[40], after[40];
   const int alone = tasks();
+  signals(before, sizeof before);
   plangate_plan *plan = plan_of(READS), *pays = plan_of(PAYS);
   plangate_store *store = store_of(argc > 1 ? argv[1] : ":memory:");
   plangate_host host = host_of(together, NULL);
@@ -87,6 +102,9 @@ int main(int argc, char **argv) {
   STATUS_ERR(PLANGATE_OK, plangate_run(store, plan, NULL, 0, &host, &record, &err), &err);
   plangate_buf_free(&record);
   CHECK(tasks() == alone);
+  /* Signals are the host's: SIGPIPE kills as it did. */
+  signals(after, sizeof after);
+  CHECK(strcmp(before, after) == 0);
 
   host.tool = slow;
   double best = 1e9;

@@ -11,7 +11,7 @@
 """
 
 from ._library import version
-from .calls import Call, Missing, current_call
+from .calls import Call, Happened, Missing, Uncertain, current_call
 from .errors import (
     ArgumentError,
     Attention,
@@ -49,6 +49,7 @@ __all__ = [
     "Error",
     "Expired",
     "Fault",
+    "Happened",
     "InFlight",
     "LeaseLost",
     "Missing",
@@ -62,6 +63,7 @@ __all__ = [
     "Store",
     "StoreError",
     "ToolFailed",
+    "Uncertain",
     "compile",
     "current_call",
     "load",

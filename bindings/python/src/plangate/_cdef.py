@@ -4,6 +4,7 @@ CDEF = """\
 #define PLANGATE_ABI_VERSION 1
 #define PLANGATE_ANSWERED 0
 #define PLANGATE_LATER 1
+#define PLANGATE_RECONCILE_LATER 2
 #define PLANGATE_OK 0
 #define PLANGATE_PARKED 1
 #define PLANGATE_FAILED 2
@@ -33,12 +34,13 @@ typedef int32_t (*plangate_tool_fn)(void *user,
                                     const char *tool,
                                     const char *args_json,
                                     const char *key);
+typedef int32_t (*plangate_reconcile_fn)(void *user, const char *key, const char *tool, const char *args_json);
 typedef struct plangate_host {
   uint32_t size;
   uint32_t threads;
   plangate_tool_fn tool;
   void *user;
-  int32_t (*reconcile)(void *user, const char *key, const char *tool, const char *args_json);
+  plangate_reconcile_fn reconcile;
   const char *catalog_json;
   size_t catalog_len;
   const char *policy_toml;
@@ -61,6 +63,15 @@ plangate_status plangate_compile(const char *recipe,
                                  size_t policy_len,
                                  struct plangate_plan **out,
                                  struct plangate_buf *diagnostics);
+plangate_status plangate_compile_as(const char *author,
+                                    const char *recipe,
+                                    size_t recipe_len,
+                                    const char *catalog_json,
+                                    size_t catalog_len,
+                                    const char *policy_toml,
+                                    size_t policy_len,
+                                    struct plangate_plan **out,
+                                    struct plangate_buf *diagnostics);
 plangate_status plangate_plan_load(const char *actions_json,
                                    size_t len,
                                    const char *catalog_json,
@@ -69,6 +80,15 @@ plangate_status plangate_plan_load(const char *actions_json,
                                    size_t policy_len,
                                    struct plangate_plan **out,
                                    struct plangate_buf *diagnostics);
+plangate_status plangate_plan_load_as(const char *author,
+                                      const char *actions_json,
+                                      size_t len,
+                                      const char *catalog_json,
+                                      size_t catalog_len,
+                                      const char *policy_toml,
+                                      size_t policy_len,
+                                      struct plangate_plan **out,
+                                      struct plangate_buf *diagnostics);
 plangate_status plangate_plan_actions(const struct plangate_plan *plan, struct plangate_buf *out);
 plangate_status plangate_plan_card(const struct plangate_plan *plan,
                                    const char *format,
@@ -84,6 +104,10 @@ plangate_status plangate_answer(uint64_t call,
                                 const char *json,
                                 size_t len);
 int32_t plangate_cancelled(uint64_t call);
+plangate_status plangate_reconciled(const char *key,
+                                    int32_t happened,
+                                    const char *json,
+                                    size_t len);
 plangate_status plangate_run(struct plangate_store *store,
                              const struct plangate_plan *plan,
                              const char *inputs_json,

@@ -61,9 +61,15 @@ def take(buf: Any) -> str:
 
 def check(status: int, err: Any = None) -> int:
     """The status if it is an ordinary outcome; raises the error that it is otherwise."""
+    told_of(status, err)
+    return status
+
+
+def told_of(status: int, err: Any = None) -> str:
+    """What is said beside an ordinary outcome; raises the error that it is otherwise."""
     text = take(err) if err is not None else ""
     if status >= 0:
-        return status
+        return text
     code = ffi.string(lib.plangate_status_name(status)).decode()
     raise error_of(code, json.loads(text) if text else {})
 

@@ -7,9 +7,9 @@ import contextvars
 import inspect
 import json
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Union
+from typing import Any, Awaitable, Callable, Dict, List, Mapping, Optional, Set, Union
 
-from ._library import document, ffi, lib
+from ._library import document, ffi, lib, name
 from .errors import NotSent, ToolFailed
 
 Tools = Union[Mapping[str, Callable[..., Any]], Callable[["Call"], Any]]
@@ -47,6 +47,37 @@ class Call:
     def cancelled(self) -> bool:
         """Nobody waits for it any more: its deadline passed, or its run was cancelled."""
         return lib.plangate_cancelled(self.number) == 1
+
+
+@dataclass(frozen=True)
+class Uncertain:
+    """A call whose outcome nobody recorded, for `reconcile`."""
+
+    tool: str
+    """`server.tool`."""
+    json: str
+    """The arguments as JSON, byte for byte what was sent, if anything was."""
+    key: str
+    """The idempotency key that went with them."""
+
+    @property
+    def arguments(self) -> Dict[str, Any]:
+        """The arguments. Numbers are as Python's `json` reads them."""
+        return json.loads(self.json)
+
+
+@dataclass(frozen=True)
+class Happened:
+    """What `reconcile` returns of a call that happened, where it knows the value: that of the step."""
+
+    value: Any
+
+
+Word = Union[bool, Happened, None]
+Reconcile = Callable[[Uncertain], Union[Word, Awaitable[Word]]]
+"""Says what became of a call: `True` or `Happened(value)`, it did; `False`, it did not *and will not*, so that an approved call
+may be made once more; `None`, it cannot tell. Anything else, and an exception, is "cannot tell". With `Store.run_async` it may be a
+coroutine function."""
 
 
 _current: contextvars.ContextVar[Call] = contextvars.ContextVar("plangate_call")
@@ -104,6 +135,56 @@ def _call(number: int, tool: Any, args: Any, key: Any) -> Call:
 
 
 _SIGNATURE = "int32_t(void *, uint64_t, const char *, const char *, const char *)"
+_LOOK_UP = "int32_t(void *, const char *, const char *, const char *)"
+
+
+def _reconciled(call: Uncertain, word: Any) -> None:
+    happened, text = 0, ""
+    if isinstance(word, Happened):
+        happened, text = 1, _json_or_nothing(word.value)
+    elif isinstance(word, bool):
+        happened = 1 if word else -1
+    elif word is not None:
+        text = json.dumps(f"reconcile returned {type(word).__name__}, which is no answer")
+    lib.plangate_reconciled(name(call.key), happened, *document(text))
+
+
+def _json_or_nothing(value: Any) -> str:
+    """That it happened is known, whatever its value is."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (TypeError, ValueError, RecursionError):
+        return ""
+    return text
+
+
+def _cannot_tell(call: Uncertain, error: BaseException) -> None:
+    text = f"{type(error).__name__}: {error}".encode(errors="replace").decode()
+    lib.plangate_reconciled(name(call.key), 0, *document(json.dumps(text)))
+
+
+def looks_up(reconcile: Optional[Reconcile]) -> Any:
+    """A callback that asks on the thread that it comes on, or NULL."""
+    if reconcile is None:
+        return ffi.NULL
+
+    @ffi.callback(_LOOK_UP, error=0)
+    def callback(_user: Any, key: Any, tool: Any, args: Any) -> int:
+        call = Uncertain(ffi.string(tool).decode(), ffi.string(args).decode(), ffi.string(key).decode())
+        try:
+            word = reconcile(call)
+            if inspect.isawaitable(word):
+                if inspect.iscoroutine(word):
+                    word.close()
+                raise TypeError("reconcile is a coroutine: use run_async and resume_async")
+        except BaseException as e:  # whatever it is, it ends here
+            _cannot_tell(call, e)
+        else:
+            _reconciled(call, word)
+        return 0
+
+    return callback
 
 
 def on_threads(tools: Tools, writer: Optional[Writer]) -> Any:
@@ -131,7 +212,13 @@ def on_threads(tools: Tools, writer: Optional[Writer]) -> Any:
 class OnLoop:
     """Makes each call as a task of an event loop: coroutines there, plain functions on threads of their own."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, tools: Tools, writer: Optional[Writer]) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        tools: Tools,
+        writer: Optional[Writer],
+        reconcile: Optional[Reconcile],
+    ) -> None:
         self.loop, self.tools, self.writer = loop, tools, writer
         self.tasks: Set["asyncio.Task[None]"] = set()
         self.stopped = False
@@ -146,7 +233,17 @@ class OnLoop:
                 return lib.PLANGATE_ANSWERED
             return lib.PLANGATE_LATER
 
+        @ffi.callback(_LOOK_UP, error=0)
+        def look_up(_user: Any, key: Any, tool: Any, args: Any) -> int:
+            call = Uncertain(ffi.string(tool).decode(), ffi.string(args).decode(), ffi.string(key).decode())
+            try:
+                loop.call_soon_threadsafe(lambda: self._begin(self._look_up(reconcile, call)))
+            except RuntimeError:  # the loop is closed
+                return 0
+            return lib.PLANGATE_RECONCILE_LATER
+
         self.callback = callback
+        self.look_up = ffi.NULL if reconcile is None else look_up
 
     def stop(self) -> None:
         """Starts nothing more, and cancels what is under way."""
@@ -157,9 +254,22 @@ class OnLoop:
     def _start(self, call: Call) -> None:
         if self.stopped:
             return _answer(call, -3, '"the run was cancelled"')
-        task = self.loop.create_task(self._make(call))
+        self._begin(self._make(call))
+
+    def _begin(self, coroutine: Any) -> None:
+        task = self.loop.create_task(coroutine)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
+
+    async def _look_up(self, reconcile: Any, call: Uncertain) -> None:
+        try:
+            word = await _awaited(lambda: reconcile(call), _is_coroutine(reconcile))
+        except BaseException as e:
+            _cannot_tell(call, e)
+            if not isinstance(e, Exception) and not isinstance(e, asyncio.CancelledError):
+                raise
+        else:
+            _reconciled(call, word)
 
     async def _make(self, call: Call) -> None:
         _current.set(call)
@@ -186,7 +296,11 @@ def _is_async(call: Call, tools: Tools, writer: Optional[Writer]) -> bool:
         function: Any = writer
     else:
         function = tools.get(call.tool) if isinstance(tools, Mapping) else tools
+    return _is_coroutine(function)
+
+
+def _is_coroutine(function: Any) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))
 
 
-__all__: List[str] = ["Call", "Missing", "Tools", "Writer", "current_call"]
+__all__: List[str] = ["Call", "Happened", "Missing", "Reconcile", "Tools", "Uncertain", "Writer", "current_call"]

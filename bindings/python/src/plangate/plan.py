@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import weakref
-from typing import Any, Dict, List, Union
+from typing import Any, Dict, List, Literal, Union
 
 from ._library import check, document, ffi, lib, name, take
 from .errors import Diagnostic, diagnostics
 
 Catalog = Union[str, Dict[str, Any]]
 """`{"servers": {NAME: {"tools": [MCP tool definitions]}}}`, as a dict or as JSON."""
+
+Author = Literal["person", "model"]
+"""Who wrote a recipe, as the host says."""
 
 
 def catalog_text(catalog: Catalog) -> str:
@@ -46,10 +49,10 @@ class Plan:
         return self.card()
 
 
-def _made(function: Any, text: Union[str, bytes], catalog: Catalog, policy: str) -> Plan:
+def _made(function: Any, author: Author, text: Union[str, bytes], catalog: Catalog, policy: str) -> Plan:
     out, err = ffi.new("plangate_plan **"), ffi.new("plangate_buf *")
     documents = [document(text), document(catalog_text(catalog)), document(policy)]
-    status = function(*(part for pair in documents for part in pair), out, err)
+    status = function(name(author), *(part for pair in documents for part in pair), out, err)
     said: List[Diagnostic] = []
     if status >= 0:
         told = take(err)
@@ -58,11 +61,19 @@ def _made(function: Any, text: Union[str, bytes], catalog: Catalog, policy: str)
     return Plan(out[0], said)
 
 
-def compile(recipe: Union[str, bytes], *, catalog: Catalog = "", policy: str = "") -> Plan:
-    """Compiles a recipe. Raises `PlanError`, whose text is the diagnostics with carets."""
-    return _made(lib.plangate_compile, recipe, catalog, policy)
+def compile(
+    recipe: Union[str, bytes], *, catalog: Catalog = "", policy: str = "", author: Author = "model"
+) -> Plan:
+    """Compiles a recipe. Raises `PlanError`, whose text is the diagnostics with carets.
+
+    `author` is your word on who wrote it, `"person"` or `"model"`: `without asking` in a model's recipe is void.
+    """
+    return _made(lib.plangate_compile_as, author, recipe, catalog, policy)
 
 
-def load(actions: Union[str, bytes], *, catalog: Catalog = "", policy: str = "") -> Plan:
-    """Loads `actions.json` and believes nothing in it. Raises `PlanError` with every reason."""
-    return _made(lib.plangate_plan_load, actions, catalog, policy)
+def load(
+    actions: Union[str, bytes], *, catalog: Catalog = "", policy: str = "", author: Author = "model"
+) -> Plan:
+    """Loads `actions.json` and believes nothing in it. Raises `PlanError` with every reason. A file is nobody's word: say that
+    its author is a person of one that you know to be as a person left it."""
+    return _made(lib.plangate_plan_load_as, author, actions, catalog, policy)

@@ -9,10 +9,10 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any, Dict, List, Mapping, Optional, Union
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
-from ._library import check, document, ffi, lib, name, take, text_of
-from .calls import OnLoop, Tools, Writer, on_threads
+from ._library import check, document, ffi, lib, name, take, text_of, told_of
+from .calls import OnLoop, Reconcile, Tools, Writer, looks_up, on_threads
 from .people import Person, person
 from .plan import Catalog, Plan, catalog_text
 
@@ -33,10 +33,12 @@ class Approval:
     step: str = ""
     state: str = ""
     """`pending`, `approved`, `claimed`, `uncertain`, `succeeded`, `failed`, `rejected`, `expired`, ..."""
+    undecided: Optional[str] = None
+    """Why `approve(edited=...)` edited and did not decide: whoever edits counts as requester, and this one may not decide."""
 
     @classmethod
-    def _of(cls, store: "Store", told: Dict[str, Any]) -> "Approval":
-        return cls(store, told, told["id"], told["run"], told["step"], told["state"])
+    def _of(cls, store: "Store", told: Dict[str, Any], undecided: Optional[str] = None) -> "Approval":
+        return cls(store, told, told["id"], told["run"], told["step"], told["state"], undecided)
 
     @property
     def tool(self) -> Optional[str]:
@@ -80,13 +82,32 @@ class Approval:
         """By whom, in words."""
         return self.told["decided_by"]
 
-    def approve(self, *, by: Union[Person, str]) -> "Approval":
-        """One person's yes to exactly this. Raises `Decided`, `Expired`, `Changed`, `NotAllowed`."""
+    @property
+    def edits(self) -> List[Dict[str, Any]]:
+        """What edits replaced, the first of them first: `arguments`, `digest`, `by`, `at`, `note`."""
+        return self.told["edits"]
+
+    @property
+    def before(self) -> List[Dict[str, Any]]:
+        """What became of the very same call earlier, in any run: `approval`, `run`, `state`, `at`, `outcome`."""
+        return self.told["before"]
+
+    def approve(
+        self, *, by: Union[Person, str], edited: Union[Mapping[str, Any], str, None] = None
+    ) -> "Approval":
+        """One person's yes to exactly this. Raises `Decided`, `Expired`, `Changed`, `NotAllowed`.
+
+        With `edited`, all of the arguments as a dict or as JSON, those take the place of what was asked, and the yes is one to
+        them. They are held against schema and policy first: `NotAllowed` says why they do not pass, and nothing is changed.
+        Where the edit stands and the same person may not decide it, what is returned is `pending`, with the reason in
+        `undecided`.
+        """
         err = ffi.new("plangate_buf *")
         decider = name(person(by).to_json())
-        args = (self.store._handle, name(self.id), name(self.digest), decider, ffi.NULL, err)
-        check(lib.plangate_approve(*args), err)
-        return self.store.approval(self.id)
+        given = edited if edited is None or isinstance(edited, str) else json.dumps(dict(edited), ensure_ascii=False)
+        args = (self.store._handle, name(self.id), name(self.digest), decider, name(given), err)
+        told = json.loads(told_of(lib.plangate_approve(*args), err) or "{}")
+        return self.store._approval(self.id, told.get("message"))
 
     def reject(self, *, by: Union[Person, str], reason: Optional[str] = None) -> "Approval":
         """One person's no; one is enough. The reason reaches the record."""
@@ -177,6 +198,7 @@ class Store:
         *,
         tools: Tools = {},
         writer: Optional[Writer] = None,
+        reconcile: Optional[Reconcile] = None,
         inputs: Optional[Mapping[str, Any]] = None,
         requester: Union[Person, str, None] = None,
         title: str = "",
@@ -184,10 +206,14 @@ class Store:
     ) -> Run:
         """Runs a plan until it has ended or waits for people alone. Tools are called on several threads at once.
 
+        `reconcile` gets an `Uncertain`, and says what became of it: `True` or `Happened(value)`, `False` (it did not and will not), or
+        `None`. It is asked once about a call whose outcome is not known, after the call's deadline, and has ten seconds.
+
         Options: `threads` (most calls at once), `timeout` (seconds, for calls that have none), `hold_siblings`, and
         `catalog` and `policy` as they are now, held against the plan.
         """
-        return self._driven(on_threads(tools, writer), plan, None, inputs, requester, title, options)
+        callbacks = (on_threads(tools, writer), looks_up(reconcile))
+        return self._driven(callbacks, plan, None, inputs, requester, title, options)
 
     async def run_async(
         self,
@@ -195,32 +221,46 @@ class Store:
         *,
         tools: Tools = {},
         writer: Optional[Writer] = None,
+        reconcile: Optional[Reconcile] = None,
         inputs: Optional[Mapping[str, Any]] = None,
         requester: Union[Person, str, None] = None,
         title: str = "",
         **options: Any,
     ) -> Run:
         """As `run`, for asyncio: coroutine functions are tasks of the running loop, which is never blocked."""
-        return await self._awaited(tools, writer, plan, None, inputs, requester, title, options)
+        return await self._awaited((tools, writer, reconcile), plan, None, inputs, requester, title, options)
 
     def resume(
-        self, run: Union[Run, str], *, tools: Tools = {}, writer: Optional[Writer] = None, **options: Any
+        self,
+        run: Union[Run, str],
+        *,
+        tools: Tools = {},
+        writer: Optional[Writer] = None,
+        reconcile: Optional[Reconcile] = None,
+        **options: Any,
     ) -> Run:
         """Goes on with a run from the store, in any process. What has ended is not made again."""
-        return self._driven(on_threads(tools, writer), None, _id(run), None, None, "", options)
+        callbacks = (on_threads(tools, writer), looks_up(reconcile))
+        return self._driven(callbacks, None, _id(run), None, None, "", options)
 
     async def resume_async(
-        self, run: Union[Run, str], *, tools: Tools = {}, writer: Optional[Writer] = None, **options: Any
+        self,
+        run: Union[Run, str],
+        *,
+        tools: Tools = {},
+        writer: Optional[Writer] = None,
+        reconcile: Optional[Reconcile] = None,
+        **options: Any,
     ) -> Run:
         """As `resume`, for asyncio."""
-        return await self._awaited(tools, writer, None, _id(run), None, None, "", options)
+        return await self._awaited((tools, writer, reconcile), None, _id(run), None, None, "", options)
 
-    async def _awaited(self, tools: Tools, writer: Optional[Writer], *rest: Any) -> Run:
-        calls = OnLoop(asyncio.get_running_loop(), tools, writer)
+    async def _awaited(self, given: Tuple[Tools, Optional[Writer], Optional[Reconcile]], *rest: Any) -> Run:
+        calls = OnLoop(asyncio.get_running_loop(), *given)
         # A thread of its own: the loop's pool may be full of tools.
         with_thread = ThreadPoolExecutor(1, thread_name_prefix="plangate")
         try:
-            run = asyncio.wrap_future(with_thread.submit(self._driven, calls.callback, *rest))
+            run = asyncio.wrap_future(with_thread.submit(self._driven, (calls.callback, calls.look_up), *rest))
             try:
                 return await asyncio.shield(run)
             except asyncio.CancelledError:
@@ -232,7 +272,7 @@ class Store:
 
     def _driven(
         self,
-        callback: Any,
+        callbacks: Tuple[Any, Any],
         plan: Optional[Plan],
         run: Optional[str],
         inputs: Optional[Mapping[str, Any]],
@@ -242,7 +282,7 @@ class Store:
     ) -> Run:
         host = ffi.new("plangate_host *")
         host.size = ffi.sizeof("plangate_host")
-        host.tool = callback
+        host.tool, host.reconcile = callbacks
         kept = [_set(host, "catalog_json", "catalog_len", _some(catalog_text, options.pop("catalog", None)))]
         kept.append(_set(host, "policy_toml", "policy_len", options.pop("policy", None)))
         who = None if requester is None else person(requester).to_json()
@@ -262,8 +302,8 @@ class Store:
             status = lib.plangate_resume(self._handle, name(run), host, record, err)
         told = take(record)
         check(status, err)
-        # The callback and what the host points to are kept until here.
-        del kept, callback
+        # The callbacks and what the host points to are kept until here.
+        del kept, callbacks
         whole = json.loads(told)
         return Run(self, whole, whole["run"], status == lib.PLANGATE_PARKED)
 
@@ -274,7 +314,10 @@ class Store:
 
     def approval(self, id: str) -> Approval:
         """One approval, whatever its state."""
-        return Approval._of(self, json.loads(text_of(lib.plangate_approval_get, self._handle, name(id))))
+        return self._approval(id)
+
+    def _approval(self, id: str, undecided: Optional[str] = None) -> Approval:
+        return Approval._of(self, json.loads(text_of(lib.plangate_approval_get, self._handle, name(id))), undecided)
 
     def runs(self) -> List[Dict[str, Any]]:
         """All runs, newest first."""
