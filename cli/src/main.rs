@@ -20,6 +20,7 @@ mod project;
 mod render;
 mod servers;
 mod store;
+mod telling;
 mod toolbox;
 mod typed;
 mod view;
@@ -27,7 +28,7 @@ mod who;
 mod writer;
 
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use clap::Parser as _;
 
@@ -42,7 +43,11 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error).into(),
     };
-    let context = Context { output: Arc::new(Output::new(cli.json, cli.color)), folder: cli.project };
+    let context = Context {
+        output: Arc::new(Output::new(cli.json, cli.color)),
+        folder: cli.project,
+        telling: Mutex::default(),
+    };
     let exit = match command(&cli.command, &context) {
         Ok(exit) => exit,
         Err(fault) => {
@@ -50,6 +55,7 @@ fn main() -> ExitCode {
             fault.exit
         }
     };
+    context.told();
     match context.output.fault() {
         Some(fault) => {
             context.output.stop(&fault);
@@ -62,7 +68,7 @@ fn main() -> ExitCode {
 fn command(command: &Command, context: &Context) -> Result<Exit, Fault> {
     use commands::{
         approvals, audit, cancel, check, decide, explain, guide, plan, resume, run, runs, schema, settle,
-        show, tools,
+        show, tools, webhooks,
     };
     match command {
         Command::Plan(args) => plan::plan(args, context),
@@ -81,6 +87,7 @@ fn command(command: &Command, context: &Context) -> Result<Exit, Fault> {
         Command::Explain(args) => explain::explain(args, context),
         Command::Schema => Ok(schema::schema(context)),
         Command::Audit(args) => audit::audit(args, context),
+        Command::Webhooks(args) => webhooks::webhooks(args, context),
         Command::DemoServer(args) => commands::demo_server::serve(args),
     }
 }
