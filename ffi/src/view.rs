@@ -1,6 +1,6 @@
 //! Rows and runs as JSON: arguments as the JSON that they are, times as milliseconds since 1970.
 
-use plangate_approval::row::{Settled, Vote};
+use plangate_approval::row::{Settled, Shown, Vote};
 use plangate_approval::{Outcome, Person, Row, RowState, Run, RunState, Time};
 use plangate_graph::Value;
 use plangate_graph::policy::Terms;
@@ -31,6 +31,8 @@ struct RowView<'a> {
     decided_by: Option<&'a str>,
     decision_reason: Option<&'a str>,
     usable_until: Option<Time>,
+    /// To whom it was shown, as far as a surface said so.
+    shown: &'a [Shown],
     votes: &'a [Vote],
     claimed_at: Option<Time>,
     outcome: Option<&'a Outcome>,
@@ -132,6 +134,7 @@ fn view(row: &Row) -> RowView<'_> {
         decided_by: row.decided_by.as_deref(),
         decision_reason: row.decision_reason.as_deref(),
         usable_until: row.usable_until,
+        shown: &row.shown,
         votes: &row.votes,
         claimed_at: row.claimed_at,
         outcome: row.outcome.as_ref(),
