@@ -78,6 +78,8 @@ pub(crate) enum Command {
     Schema,
     /// Verify the log of everything that was decided and done
     Audit(AuditArgs),
+    /// Show who is told what happens, and how far they were told; or tell them
+    Webhooks(WebhooksArgs),
     /// Be one of the demo's MCP servers, on standard input and output
     DemoServer(DemoServerArgs),
 }
@@ -353,6 +355,25 @@ pub(crate) struct AuditArgs {
     /// A head that was noted before: nothing up to there is gone or changed
     #[arg(long, value_name = "HEAD")]
     pub(crate) since: Option<String>,
+}
+
+/// `webhooks`
+#[derive(Debug, Args)]
+pub(crate) struct WebhooksArgs {
+    /// What to do with them.
+    #[command(subcommand)]
+    pub(crate) what: Option<WebhooksDo>,
+}
+
+/// What to do with webhooks.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum WebhooksDo {
+    /// Tell them what there is, also what failed a moment ago
+    Deliver {
+        /// Go on telling whatever happens, until this is ended
+        #[arg(long)]
+        follow: bool,
+    },
 }
 
 /// `demo-server`

@@ -22,7 +22,7 @@ pub(crate) enum Exit {
     Usage = 64,
     /// No such file, run or approval.
     NotFound = 66,
-    /// A server is missing or broken.
+    /// A server is missing or broken, or a receiver of webhooks is.
     Server = 69,
     /// A fault of plangate itself.
     Internal = 70,
@@ -47,7 +47,7 @@ Exit status:
   5   interrupted; the run lies in the store and can be resumed
   64  the command line is wrong
   66  no such file, run or approval
-  69  a server is missing or broken
+  69  a server is missing or broken, or a webhook does not take what it is told
   70  a fault of plangate itself
   74  the store or a file cannot be read or written
   75  busy: another process drives the run, or its call may still be under way

@@ -21,6 +21,7 @@ mod render;
 mod servers;
 mod signals;
 mod store;
+mod telling;
 mod toolbox;
 mod trace;
 mod typed;
@@ -29,7 +30,7 @@ mod who;
 mod writer;
 
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use clap::Parser as _;
 
@@ -44,7 +45,11 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error).into(),
     };
-    let context = Context { output: Arc::new(Output::new(cli.json, cli.color)), folder: cli.project };
+    let context = Context {
+        output: Arc::new(Output::new(cli.json, cli.color)),
+        folder: cli.project,
+        telling: Mutex::default(),
+    };
     let exit = match command(&cli.command, &context) {
         Ok(exit) => exit,
         Err(fault) => {
@@ -52,6 +57,7 @@ fn main() -> ExitCode {
             fault.exit
         }
     };
+    context.told();
     match context.output.fault() {
         Some(fault) => {
             context.output.stop(&fault);
@@ -64,7 +70,7 @@ fn main() -> ExitCode {
 fn command(command: &Command, context: &Context) -> Result<Exit, Fault> {
     use commands::{
         approvals, audit, cancel, check, decide, explain, guide, plan, resume, run, runs, schema, settle,
-        show, tools,
+        show, tools, webhooks,
     };
     match command {
         Command::Plan(args) => plan::plan(args, context),
@@ -83,6 +89,7 @@ fn command(command: &Command, context: &Context) -> Result<Exit, Fault> {
         Command::Explain(args) => explain::explain(args, context),
         Command::Schema => Ok(schema::schema(context)),
         Command::Audit(args) => audit::audit(args, context),
+        Command::Webhooks(args) => webhooks::webhooks(args, context),
         Command::DemoServer(args) => commands::demo_server::serve(args),
     }
 }

@@ -1,6 +1,6 @@
 //! Rows and runs as JSON: arguments as the JSON that they are, times as milliseconds since 1970.
 
-use plangate_approval::row::{Reconcile, Settled, Vote};
+use plangate_approval::row::{Reconcile, Settled, Shown, Vote};
 use plangate_approval::{Outcome, Person, Row, RowState, Run, RunState, Storage as _, StoreError, Time};
 use plangate_graph::Value;
 use plangate_graph::policy::Terms;
@@ -36,6 +36,8 @@ struct RowView<'a> {
     decided_by: Option<&'a str>,
     decision_reason: Option<&'a str>,
     usable_until: Option<Time>,
+    /// To whom it was shown, as far as a surface said so.
+    shown: &'a [Shown],
     votes: Vec<VoteView<'a>>,
     claim: Option<&'a str>,
     claimed_at: Option<Time>,
@@ -222,6 +224,7 @@ fn view(told: &Told) -> RowView<'_> {
         decided_by: row.decided_by.as_deref(),
         decision_reason: row.decision_reason.as_deref(),
         usable_until: row.usable_until,
+        shown: &row.shown,
         votes: row.votes.iter().map(|vote| VoteView { counts: row.counts(vote), vote }).collect(),
         claim: row.claim.as_deref(),
         claimed_at: row.claimed_at,

@@ -500,7 +500,8 @@ fn the_most_exact_repeat_rule_counts() {
         policy.terms_of(server, tool, args.map(|args| Value::parse(args).unwrap()).as_ref())
     };
     let hour = Some(Repeat { within_ms: 3_600_000, rejected: false });
-    let day = Some(Repeat { within_ms: 86_400_000, rejected: true });
+    let daily = Repeat { within_ms: 86_400_000, rejected: true };
+    let day = Some(daily);
     assert_eq!(terms("slack.post_message", None).repeat, hour);
     assert_eq!(terms("stripe.refund", None).repeat, day, "not known yet: the rule may apply");
     assert_eq!(terms("stripe.refund", Some("{\"amount\":6}")).repeat, day);
@@ -508,7 +509,7 @@ fn the_most_exact_repeat_rule_counts() {
     assert_eq!(terms("kv.kv", None).repeat, None, "excepted");
     assert_eq!(terms("slack.post_message", None).deadline_ms, 3_600_000, "it says nothing about people");
     assert!(!terms("slack.post_message", None).verified_only);
-    assert_eq!(day.unwrap().words(), "refused if the very same call was made or rejected within 1d before");
+    assert_eq!(daily.words(), "refused if the very same call was made or rejected within 1d before");
     // The normal form reads back to the same policy.
     assert!(policy.to_toml().contains("within = \"1h\""), "{}", policy.to_toml());
     assert_eq!(Policy::from_toml(policy.to_toml()).unwrap(), policy);

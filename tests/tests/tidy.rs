@@ -12,6 +12,7 @@ const FOLDERS: &[&str] = &[
     "approval",
     "executor",
     "mcp-client",
+    "notify",
     "cli",
     "ffi",
     "web",

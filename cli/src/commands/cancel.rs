@@ -24,6 +24,7 @@ pub(crate) fn cancel(args: &CancelArgs, context: &Context) -> Result<Exit, Fault
     }
     let project = context.project()?;
     let store = store::open(&project)?;
+    context.tell(&project, &store)?;
     let found = store::find_run(&store, &args.run)?;
     if found.state.ended() {
         let message = format!("run {} has ended: it is {}", short(&found.id.0), found.state);

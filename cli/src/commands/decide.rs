@@ -59,6 +59,7 @@ pub(crate) fn reject(args: &RejectArgs, context: &Context) -> Result<Exit, Fault
 fn decide(answer: Answer<'_>, context: &Context) -> Result<Exit, Fault> {
     let project = context.project()?;
     let store = store::open(&project)?;
+    context.tell(&project, &store)?;
     let [id] = answer.which.ids.as_slice() else { return batch::decide(answer, &store, &project, context) };
     let mut row = store::find_row(&store, id, &[RowState::Pending])?;
     if let Some(wanted) = answer.digest {

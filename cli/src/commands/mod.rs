@@ -18,3 +18,4 @@ pub(crate) mod schema;
 pub(crate) mod settle;
 pub(crate) mod show;
 pub(crate) mod tools;
+pub(crate) mod webhooks;

@@ -12,6 +12,7 @@ use crate::store;
 pub(crate) fn resume(args: &ResumeArgs, context: &Context) -> Result<Exit, Fault> {
     let project = context.project()?;
     let store = store::open(&project)?;
+    context.tell(&project, &store)?;
     let run = store::find_run(&store, &args.run)?;
     let (plan, _) = engine::documents(&store, &run)?;
     let ended = engine::resume(&run.id, store.clone(), &project, context, args.accept)?;

@@ -38,6 +38,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<Exit, Fault> {
         Some(store) => store,
         None => store::open_or_make(&project)?,
     };
+    context.tell(&project, &store)?;
     let card = Card::of(plan, Some(&values));
     if output.is_json() {
         beside_the_card(&prepared, &document, context);

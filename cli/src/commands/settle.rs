@@ -27,6 +27,7 @@ pub(crate) fn settle(args: &SettleArgs, context: &Context) -> Result<Exit, Fault
     };
     let project = context.project()?;
     let store = store::open(&project)?;
+    context.tell(&project, &store)?;
     let row = store::find_row(&store, &args.which.id, &[RowState::Uncertain])?;
     let now = store.now();
     let Some(claim) = row.claim.clone() else {

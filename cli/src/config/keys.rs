@@ -63,6 +63,26 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// A list of tables, each written `[[key]]`.
+    pub(super) fn tables(&mut self, key: &'static str) -> Result<Vec<Table<'a>>, Fault> {
+        let Some((at, value)) = self.take(key) else { return Ok(Vec::new()) };
+        let DeValue::Array(items) = value.into_inner() else {
+            return Err(self.fault(key, at, &format!("a list of tables, each written [[{key}]]")));
+        };
+        items
+            .into_iter()
+            .map(|item| {
+                let start = item.span().start;
+                match item.into_inner() {
+                    DeValue::Table(table) => {
+                        Ok(Table::of(format!("{}{key}.", self.name), start, table, self.source))
+                    }
+                    _ => Err(self.fault(key, start, &format!("a list of tables, each written [[{key}]]"))),
+                }
+            })
+            .collect()
+    }
+
     /// A text.
     pub(super) fn text(&mut self, key: &'static str) -> Result<Option<String>, Fault> {
         let Some((at, value)) = self.take(key) else { return Ok(None) };

@@ -1,6 +1,7 @@
 //! `plangate.toml`: where the store lies, how much runs at once, who writes sentences, and the policy.
 
 mod keys;
+mod webhook;
 
 pub(crate) use keys::duration;
 
@@ -14,6 +15,7 @@ use plangate_graph::policy::Date;
 use crate::exit::Exit;
 use crate::fault::Fault;
 use keys::Table;
+pub(crate) use webhook::WebhookChoice;
 
 /// A configuration; [`Config::default`] is that of a folder without `plangate.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -28,6 +30,8 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     /// `[writer]`
     pub(crate) writer: WriterChoice,
+    /// `[[webhook]]`
+    pub(crate) webhooks: Vec<WebhookChoice>,
     /// Everything else.
     pub(crate) policy: Policy,
 }
@@ -107,6 +111,7 @@ impl Config {
         if let Some(writer) = whole.table("writer")? {
             config.writer = WriterChoice::from_table(writer)?;
         }
+        config.webhooks = WebhookChoice::all(whole.tables("webhook")?)?;
         whole.leave(Policy::KEYS);
         whole.finish()?;
         let (policy, _) = Policy::from_config(text).map_err(|e| {
@@ -226,6 +231,32 @@ mod tests {
         assert!(refused("[[aks]]\nserver = \"*\"\n").contains("did you mean `ask`"));
         assert!(refused("[[ask]]\nsever = \"*\"\n").contains("server"));
         assert!(refused("[writer]\ncomand = [\"x\"]\n").contains("did you mean `command`"));
+    }
+
+    #[test]
+    fn webhooks_are_read_one_by_one() {
+        let one = "[[webhook]]\nurl = \"https://example.invalid/a\"\nsecret_env = \"HOOK\"\nevents = [\"asked\", \"ended\"]\n";
+        let config = parse(&format!("{one}{}", one.replace("/a", "/b"))).unwrap();
+        let [a, b] = config.webhooks.as_slice() else { unreachable!("{config:?}") };
+        assert_eq!(
+            (a.address.shown().as_str(), a.secret_env.as_str()),
+            ("https://example.invalid/a", "HOOK")
+        );
+        assert_eq!(b.address.shown(), "https://example.invalid/b");
+        assert_eq!(a.events.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(), ["asked", "ended"]);
+        for (from, to, says) in [
+            ("https://", "http://", "needs https"),
+            ("\"asked\"", "\"askd\"", "did you mean \"asked\"?"),
+            ("[\"asked\", \"ended\"]", "[]", "the kinds of events that are told"),
+            ("secret_env", "secret", "`webhook.secret` is no setting"),
+            ("secret_env = \"HOOK\"\n", "", "the variable with the secret"),
+            ("url", "uri", "did you mean `url`"),
+        ] {
+            let text = refused(&one.replace(from, to));
+            assert!(text.contains(says) && text.contains("plangate.toml:"), "{text}");
+        }
+        assert!(refused(&format!("{one}{one}")).contains("each URL once"));
+        assert!(refused("[webhook]\nurl = \"x\"\n").contains("[[webhook]]"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A store and a plan of this version, kept as files: later versions read them and go on.
+//! Stores and a plan of this version and of earlier ones, kept as files: later versions read them and go on.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +27,10 @@ fn executor(stage: &Stage, store: Arc<SqliteStore>) -> Executor<SqliteStore> {
     Executor::new(store, stage.host.clone(), Some(stage.echo.clone()), Options::default())
 }
 
-/// Writes the files anew: `PLANGATE_WRITE_GOLDEN=1 cargo test -p plangate-executor --test runs -- --ignored write_golden`.
+/// The kept stores: of schema 1, and of schema 2.
+const STORES: [&str; 2] = ["state.db", "state-2.db"];
+
+/// Writes the files of this version anew; those of earlier ones stay as they are: `PLANGATE_WRITE_GOLDEN=1 cargo test -p plangate-executor --test runs -- --ignored write_golden`.
 #[test]
 #[ignore = "writes the kept files anew"]
 fn write_golden() {
@@ -41,6 +44,7 @@ fn write_golden() {
     let store = Arc::new(SqliteStore::open_with_clock(&path, stage.clock.clone()).unwrap());
     let ended = executor(&stage, store.clone()).run(&plan, start("{}")).unwrap();
     let first = only(&ended);
+    store.shown(&first.id, first.digest, &person("bob"), "a test").unwrap();
     let args = json("{\"n\":1.1}");
     let first = edit(&*store, &first.id, first.digest, &editor(), &args, Some("smaller"), None).unwrap();
     approve(&*store, &first).unwrap();
@@ -49,15 +53,16 @@ fn write_golden() {
     let ended = executor(&stage, store.clone()).resume(&ended.record().run, None).unwrap();
     assert_eq!(only(&ended).state, RowState::Uncertain);
     // A second run, whose row lapses long before anybody reads the file, and its votes.
-    let other = executor(&stage, store.clone())
-        .run(&plan_with("then:\n  p: gmail.send {}\n", &catalog(), &policy), start("{}"));
+    let once = format!("{POLICY}\n[[repeat]]\nserver = \"gmail\"\ntool = \"*\"\nwithin = \"1h\"\n");
+    let plan_of_it = plan_with("then:\n  p: gmail.send {}\n", &catalog(), &Policy::from_toml(&once).unwrap());
+    let other = executor(&stage, store.clone()).run(&plan_of_it, start("{}"));
     drop(other.unwrap());
     drop(store);
     std::fs::create_dir_all(folder()).unwrap();
     std::fs::write(folder().join("actions.json"), plan.plan().to_json()).unwrap();
     // The log is in the file once its last handle is closed.
     assert!(!made.path().join("state.db-wal").exists());
-    std::fs::copy(&path, folder().join("state.db")).unwrap();
+    std::fs::copy(&path, folder().join("state-2.db")).unwrap();
 }
 
 #[test]
@@ -70,9 +75,15 @@ fn a_kept_plan_is_read_and_written_as_it_was() {
 
 #[test]
 fn a_kept_store_is_read_and_its_runs_go_on() {
+    for name in STORES {
+        goes_on(name);
+    }
+}
+
+fn goes_on(name: &str) {
     let copy = tempfile::tempdir().unwrap();
     let path = copy.path().join("state.db");
-    std::fs::copy(folder().join("state.db"), &path).unwrap();
+    std::fs::copy(folder().join(name), &path).unwrap();
     let store = Arc::new(SqliteStore::open(&path).unwrap());
     audit::verify(&*store, None).unwrap();
     let runs = store.runs().unwrap();
@@ -87,7 +98,12 @@ fn a_kept_store_is_read_and_its_runs_go_on() {
         (&br#"{"n":1.10}"#[..], "eve")
     );
     assert_eq!(first.votes[0].by.subject, "bob");
-    assert_eq!(store.rows(Some(&lapsed.id)).unwrap()[0].state, RowState::Expired);
+    let other = &store.rows(Some(&lapsed.id)).unwrap()[0];
+    assert_eq!(other.state, RowState::Expired);
+    // What schema 1 did not know is not there; what schema 2 kept is.
+    let knows = name != "state.db";
+    let shown: Vec<&str> = first.shown.iter().map(|shown| shown.surface.as_str()).collect();
+    assert_eq!((shown, other.terms.repeat.is_some()), (if knows { vec!["a test"] } else { vec![] }, knows));
 
     let stage = Stage::new();
     let parked = executor(&stage, store.clone()).resume(&run.id, None).unwrap();
