@@ -10,6 +10,7 @@ pub mod model;
 pub mod outcomes;
 pub mod races;
 pub mod reconciled;
+pub mod reference;
 pub mod rows;
 pub mod time;
 mod unclear;
