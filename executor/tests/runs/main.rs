@@ -13,6 +13,7 @@
     reason = "tests, which also play other processes"
 )]
 
+mod dying;
 mod stage;
 
 mod basics;
@@ -23,5 +24,7 @@ mod golden;
 mod leases;
 mod limits;
 mod people;
+mod rests;
 mod size;
+mod sweep;
 mod worked;
