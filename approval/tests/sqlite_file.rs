@@ -421,10 +421,18 @@ fn an_approval_without_votes_is_no_approval() {
 #[test]
 fn documents_edited_by_hand_are_damage() {
     let (_folder, path) = folder();
-    let (approvals, lease, _) = approved(&path);
-    let plan = approvals.store().run(&lease.run).unwrap().plan;
+    let (approvals, lease, row) = approved(&path);
+    let store = approvals.store();
+    let plan = store.run(&lease.run).unwrap().plan;
     edit(&path, "UPDATE document SET bytes = CAST('[]' AS BLOB)");
-    assert_eq!(fault(approvals.store().document(&plan)), Fault::Damaged);
+    assert_eq!(fault(store.document(&plan)), Fault::Damaged);
+    assert_eq!(store.waiting().unwrap(), [row], "the queue does not need them");
+    // A document that is gone: what needs it is an error, and nothing is left out.
+    edit(&path, "DELETE FROM document");
+    assert!(matches!(store.document(&plan), Err(StoreError::NotFound { what: "document", .. })));
+    assert_eq!(store.waiting().unwrap().len(), 1);
+    assert_eq!(fault(store.run(&lease.run)), Fault::Damaged, "its inputs are not there");
+    assert_eq!(fault(store.runs()), Fault::Damaged, "not a shorter list");
 }
 
 #[test]

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
+use rustix::fs::Access;
+use rustix::io::Errno;
 
 use super::fault::{Sql, refused, unusable};
 use crate::clock::Time;
@@ -50,6 +52,9 @@ pub(super) fn file(path: &Path) -> Result<PathBuf, StoreError> {
     let mode = found.permissions().mode();
     if mode & 0o222 == 0 {
         return Err(unusable(&path, Fault::ReadOnly, "cannot be written: its mode is read-only"));
+    }
+    if rustix::fs::access(&path, Access::WRITE_OK) == Err(Errno::ROFS) {
+        return Err(unusable(&path, Fault::ReadOnly, "cannot be written: its file system is read-only"));
     }
     Ok(path)
 }

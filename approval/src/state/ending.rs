@@ -19,7 +19,7 @@ pub fn outcome(
 ) -> Result<Change, Refusal> {
     let row = &stored.row;
     if let Some(word) = row.reconciled.as_ref().filter(|word| word.claim == nonce)
-        && row.claim.as_deref() != Some(nonce)
+        && (row.claim.as_deref() != Some(nonce) || reconcile::taken_back(stored, word))
     {
         return Ok(reconcile::late(stored, word, outcome, moment.now));
     }

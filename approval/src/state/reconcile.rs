@@ -104,10 +104,23 @@ fn again(next: &mut Stored) {
     next.claimer = None;
 }
 
+/// Whether the host said that this claim's call did not happen, and nobody has settled it since. Then the claimer's word
+/// no longer decides, even where a contradiction put its claim back: a person says what happened.
+pub(super) fn taken_back(stored: &Stored, word: &Reconcile) -> bool {
+    word.answer == Reconciled::DidNot && stored.row.settled.is_none()
+}
+
 /// What the first claimer says after the host has spoken. If that is not what the host said, a second claim is not made:
 /// the row is uncertain again, and a person says what happened.
 pub(super) fn late(stored: &Stored, word: &Reconcile, outcome: &Outcome, now: Time) -> Change {
     if let Outcome::Unknown(_) = outcome {
+        return Change::nothing(stored);
+    }
+    let contradiction = Outcome::Unknown(format!(
+        "the host says that it did not happen, the call itself: {}",
+        outcome.kind()
+    ));
+    if stored.row.outcome.as_ref() == Some(&contradiction) {
         return Change::nothing(stored);
     }
     let agrees = matches!(outcome, Outcome::NotSent(_));
@@ -122,10 +135,7 @@ pub(super) fn late(stored: &Stored, word: &Reconcile, outcome: &Outcome, now: Ti
     row.claim = Some(word.claim.clone());
     row.claimed_at = word.claimed_at;
     row.call_deadline = Some(word.call_deadline.unwrap_or(now));
-    row.outcome = Some(Outcome::Unknown(format!(
-        "the host says that it did not happen, the call itself: {}",
-        outcome.kind()
-    )));
+    row.outcome = Some(contradiction);
     row.ended_at = Some(now);
     next.claimer = Some(Claimer { holder: word.holder.clone(), fence: word.fence, open: false });
     Change { step: Some(StepState::Uncertain), ..Change::new(next, event).waking() }

@@ -90,14 +90,16 @@ pub(crate) fn outcome<T: Tables>(
     outcome: &Outcome,
     step: &StepWrite,
 ) -> Verb<Row> {
-    let mut taken_back = false;
+    let mut own = false;
     let change = change(t, row, |stored, moment| {
-        taken_back = stored.row.claim.as_deref() != Some(nonce);
+        own = stored.row.claim.as_deref() == Some(nonce);
         state::outcome(stored, moment, nonce, outcome)
     })?;
     let (change, head) = granted!(change);
     // Of a claim that was taken back, or of a call that somebody settled, the step stays as it is.
-    if !change.is_nothing() && change.next.row.settled.is_none() && !taken_back {
+    let row = &change.next.row;
+    let taken = own && row.settled.is_none() && row.outcome.as_ref() == Some(outcome);
+    if !change.is_nothing() && taken {
         t.write_step(&head.id, step)?;
     }
     as_read(t, &change.next, &head).map(Ok)

@@ -10,6 +10,7 @@ pub mod model;
 pub mod outcomes;
 pub mod races;
 pub mod reconciled;
+pub mod reference;
 pub mod repeats;
 pub mod rows;
 pub mod shown;
@@ -163,12 +164,16 @@ impl World {
 
     /// A run that is made differently.
     pub fn of(bench: &dyn Bench, change: impl FnOnce(&mut NewRun)) -> World {
-        let store = bench.handle();
+        World::on(bench.handle(), bench.clock(), change)
+    }
+
+    /// A run through a handle that is open already.
+    pub fn on(store: Arc<dyn Storage>, clock: Arc<TestClock>, change: impl FnOnce(&mut NewRun)) -> World {
         let holder = store.holder().unwrap();
         let mut new = new_run(&RunId::random().unwrap());
         change(&mut new);
         let lease = store.start(&new, &holder).unwrap();
-        World { approvals: Approvals::new(Arc::clone(&store)), store, clock: bench.clock(), holder, lease }
+        World { approvals: Approvals::new(Arc::clone(&store)), store, clock, holder, lease }
     }
 
     pub fn run(&self) -> &RunId {

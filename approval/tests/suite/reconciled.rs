@@ -47,6 +47,12 @@ pub fn a_first_claimer_that_contradicts_leaves_it_uncertain(bench: &dyn Bench) {
     let late = w.outcome(&claim, &ok()).unwrap();
     assert_eq!((late.state, late.claim.as_deref()), (RowState::Uncertain, Some(claim.nonce.as_str())));
     assert!(matches!(w.claim(&again).map(drop), Err(StoreError::NotNow(RowState::Uncertain))), "never twice");
+    // Said again, because the first answer was lost, or otherwise: it stays with the people, and is said once in the log.
+    let kinds = w.kinds(Some(&row.id));
+    assert_eq!(w.outcome(&claim, &ok()), Ok(late.clone()));
+    assert_eq!(w.kinds(Some(&row.id)), kinds);
+    let otherwise = w.outcome(&claim, &Outcome::Failed("half of it".into())).unwrap();
+    assert_eq!((otherwise.state, &otherwise.outcome), (RowState::Uncertain, &late.outcome));
     assert_eq!(w.step_state("post"), Some(StepState::Uncertain));
     assert_eq!(w.kinds(Some(&row.id)).last().unwrap(), "contradicted");
     assert_eq!(w.settle(&late, true).unwrap().state, RowState::Happened);

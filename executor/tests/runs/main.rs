@@ -13,6 +13,7 @@
     reason = "tests, which also play other processes"
 )]
 
+mod dying;
 mod stage;
 
 mod basics;
@@ -26,6 +27,8 @@ mod limits;
 mod overdue;
 mod people;
 mod repeats;
+mod rests;
 mod size;
 mod stopping;
+mod sweep;
 mod worked;
