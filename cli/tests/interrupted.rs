@@ -42,9 +42,12 @@ fn the_run_is_left_in_the_store_and_goes_on_when_it_is_resumed() {
 fn what_it_says_is_how_to_go_on() {
     let place = Place::new();
     place.write("x.recipe", SLOW);
-    let child = place.command(&["run", "x.recipe"]);
-    let mut child =
-        { child }.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child = place
+        .command(&["run", "x.recipe"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     until("the read is under way", || place.lines("began") == 1);
     send(&child, Signal::TERM);
     let (mut out, mut err) = (String::new(), String::new());

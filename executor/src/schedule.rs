@@ -216,6 +216,13 @@ impl Schedule {
 
     /// What is to be done now, in order. Nodes it names as started are `running` from here on.
     pub fn advance(&mut self) -> Vec<Act> {
+        if self.time_up && self.tally.pending == 0 {
+            // Held until now, and too late.
+            while let Some(ix) = self.ready.take(false) {
+                self.release(ix);
+                self.end_unrun(ix, StepState::TimedOut);
+            }
+        }
         loop {
             self.weigh_joins();
             if self.news.is_empty() {
@@ -224,7 +231,9 @@ impl Schedule {
             self.spread();
         }
         let held = self.hold && self.tally.pending > 0;
-        while let Some(ix) = self.ready.take(held) {
+        while !self.time_up
+            && let Some(ix) = self.ready.take(held)
+        {
             self.set(ix, StepState::Running);
             self.acts.push(match self.shape.kind(ix) {
                 Kind::Read { .. } => Act::Read(ix),
@@ -299,7 +308,7 @@ impl Schedule {
         }
     }
 
-    /// What is ready and has no thread ends here; a check takes none.
+    /// What is ready and has no thread ends here. A check takes none, and a call that is held waits for people.
     fn on_time_up(&mut self) {
         if std::mem::replace(&mut self.time_up, true) {
             return;
@@ -308,6 +317,7 @@ impl Schedule {
         self.acts.retain(|act| !matches!(act, Act::Ask(_)));
         for ix in self.shape.indices() {
             match self.nodes[ix].state {
+                StepState::Ready if self.is_held(ix) => self.ready.put(ix),
                 StepState::Ready if !matches!(self.shape.kind(ix), Kind::Check) => {
                     self.end_unrun(ix, StepState::TimedOut);
                 }
@@ -318,11 +328,16 @@ impl Schedule {
     }
 
     fn make_ready(&mut self, ix: NodeIx) {
-        if self.time_up {
+        if self.time_up && !self.is_held(ix) {
             return self.end_unrun(ix, StepState::TimedOut);
         }
         self.set(ix, StepState::Ready);
         self.ready.put(ix);
+    }
+
+    /// A call that is not claimed, since a row of the run is pending.
+    fn is_held(&self, ix: NodeIx) -> bool {
+        self.hold && self.tally.pending > 0 && matches!(self.shape.kind(ix), Kind::Call { .. })
     }
 
     fn release(&mut self, ix: NodeIx) {

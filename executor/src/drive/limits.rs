@@ -7,8 +7,7 @@ use plangate_graph::NodeIx;
 
 use super::Drive;
 use super::core::{Core, Halt};
-use super::dispatch::Start;
-use super::dispatch::millis;
+use super::dispatch::{Start, millis};
 use crate::error::RunError;
 use crate::schedule::Event;
 
@@ -27,7 +26,7 @@ impl<S: Storage + 'static> Drive<S> {
         }
         if self.ctx.options.stop.as_ref().is_some_and(crate::Stop::is_stopped) {
             core.halt(Halt::Asked);
-            for (ix, attempt) in self.calls(core) {
+            for (ix, attempt) in calls(core) {
                 self.leave(core, ix, attempt, "the run was stopped, and the call asked to stop".to_owned());
             }
         }
@@ -39,18 +38,18 @@ impl<S: Storage + 'static> Drive<S> {
         }
     }
 
-    /// Calls under way that change something.
-    fn calls(&self, core: &Core) -> Vec<(NodeIx, u64)> {
-        let call = |start: &Start| matches!(start, Start::Call { .. });
-        let calls = core.under_way.iter().filter(|(_, under)| call(&under.start));
-        let mut calls: Vec<_> = calls.map(|(ix, under)| (*ix, under.attempt)).collect();
-        calls.sort_unstable();
-        calls
-    }
-
     /// Why something ended that the drive's deadline overtook.
     pub(super) fn out_of_time(&self) -> String {
         let ms = self.ctx.options.deadline.map_or(0, millis);
         format!("the deadline of this drive ({ms} ms) passed")
     }
+}
+
+/// Calls under way that change something.
+fn calls(core: &Core) -> Vec<(NodeIx, u64)> {
+    let call = |start: &Start| matches!(start, Start::Call { .. });
+    let calls = core.under_way.iter().filter(|(_, under)| call(&under.start));
+    let mut calls: Vec<_> = calls.map(|(ix, under)| (*ix, under.attempt)).collect();
+    calls.sort_unstable();
+    calls
 }

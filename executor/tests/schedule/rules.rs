@@ -394,6 +394,20 @@ fn when_the_time_is_up_nothing_more_starts_and_people_are_still_waited_for() {
 }
 
 #[test]
+fn a_call_that_is_held_waits_for_people_whatever_the_time() {
+    let mut run = Chart::default()
+        .gated("p/gate", "p")
+        .gated("q/gate", "q")
+        .begin_with(&Limits { hold_siblings: true, ..Limits::default() });
+    run.pend("p/gate").pend("q/gate").yes("p/gate").on(Event::TimeUp);
+    assert_eq!((run.state("p"), run.state("q/gate")), (Ready, Pending));
+    assert!(run.schedule.parked());
+    run.no("q/gate");
+    assert_eq!((run.state("p"), run.state("q")), (TimedOut, Rejected));
+    assert!(run.schedule.over() && !run.told.contains_key("p"));
+}
+
+#[test]
 fn what_would_be_put_after_the_time_is_up_is_not() {
     let mut run = Chart::default().read("a").gated("p/gate", "p").data("a", "p/gate").begin();
     run.on(Event::TimeUp);
