@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use plangate_graph::Policy;
-use plangate_graph::policy::Date;
+use plangate_graph::policy::{Date, Voters};
 
 use crate::exit::Exit;
 use crate::fault::Fault;
@@ -103,7 +103,8 @@ impl Config {
                 .at(file.display().to_string())
                 .help(format!("`plangate explain {}` says more", e.code))
         })?;
-        config.policy = policy.on(today()?);
+        // A voter is the system's user, whose roles are what the policy says.
+        config.policy = policy.on(today()?).decided_by(Voters::Listed);
         Ok(config)
     }
 }
