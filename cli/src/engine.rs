@@ -17,6 +17,7 @@ use crate::exit::Exit;
 use crate::fault::Fault;
 use crate::project::Project;
 use crate::render::progress::Progress;
+use crate::rules;
 use crate::servers::{Running, Servers};
 use crate::signals;
 use crate::store;
@@ -79,12 +80,15 @@ pub(crate) fn resume(
     let (plan, catalog) = documents(&store, &run)?;
     let left = left(&store, id, &plan)?;
     let servers = Servers::of(project)?;
+    rules::hold_by_name(project, &servers)?;
     let mut needed: BTreeSet<String> = left.servers;
     if left.sentences {
         needed.extend(writer_server(project).map(str::to_owned));
     }
     let running = servers.start(&needed, project, &context.output)?;
     running.all_ready().map_err(|fault| later(fault, id, project))?;
+    let now = now(&catalog, &running.catalog);
+    rules::remark(&rules::hold(project, &servers, &now)?, &context.output);
     let writer = if left.sentences {
         writer(&plan, &running, project)?
     } else {
@@ -94,7 +98,7 @@ pub(crate) fn resume(
     let options = options(project, &running.catalog, &progress, run.hold_siblings, context)?;
     let tools: Arc<dyn Tools> = Arc::clone(&running.tools) as Arc<dyn Tools>;
     let executor = Executor::new(store, tools, writer, options);
-    let present = Present { catalog: now(&catalog, &running.catalog), policy: project.config.policy.clone() };
+    let present = Present { catalog: now, policy: project.config.policy.clone() };
     let ended = if accept {
         executor.accept(id, &myself(&project.config.policy), present)
     } else {
@@ -172,6 +176,9 @@ fn now(stored: &Catalog, live: &Catalog) -> Catalog {
     let mut catalog = live.clone();
     for (name, server) in stored.servers().filter(|(name, _)| live.server(name).is_none()) {
         catalog.insert_server(name, server.origin.clone());
+        if server.partial {
+            catalog.leave_open(name);
+        }
         for definition in server.tools() {
             // The server was not there, so none of its tools was.
             drop(catalog.insert(name, definition.clone()));

@@ -18,6 +18,7 @@ mod output;
 mod prepare;
 mod project;
 mod render;
+mod rules;
 mod servers;
 mod signals;
 mod store;

@@ -15,6 +15,7 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::render::paint::Paint;
 use crate::render::problems;
+use crate::rules;
 use crate::servers::{Running, Servers, saved};
 
 /// A plan that passed, with what it was held against.
@@ -24,6 +25,8 @@ pub(crate) struct Prepared {
     pub(crate) plan: VerifiedPlan,
     /// What there is to say about it: no errors.
     pub(crate) findings: Findings,
+    /// Rules of the policy that are void.
+    pub(crate) void: Vec<Problem>,
     /// The servers that it uses, unless a saved catalog stood for them.
     pub(crate) running: Option<Running>,
 }
@@ -134,12 +137,14 @@ impl Stopped {
     }
 }
 
-/// What can be said of a file before anything starts: whether it can be read at all.
+/// What can be said before anything starts: whether the policy can be meant, and whether the file can be read at all.
 pub(crate) fn first_look(document: &Document, project: &Project) -> Result<(), Stopped> {
+    let servers = Servers::of(project)?;
+    rules::hold_by_name(project, &servers)?;
     match document.kind {
         Kind::Actions => loaded(document).map(|_| ()),
         Kind::Recipe => {
-            let (_, found) = plangate_compiler::parse(&document.text, &Servers::of(project)?.names_only());
+            let (_, found) = plangate_compiler::parse(&document.text, &servers.names_only());
             if found.iter().any(|d| d.severity == Severity::Error) {
                 return Err(Stopped::Refused(Findings::Recipe(found)));
             }
@@ -166,14 +171,15 @@ pub(crate) fn prepare(
 }
 
 fn recipe(document: &Document, against: Against<'_>, output: &Output) -> Result<Prepared, Stopped> {
+    let servers = Servers::of(against.project)?;
     let (catalog, running) = if let Some(path) = against.catalog {
         (saved(path)?, None)
     } else {
         first_look(document, against.project)?;
-        let servers = Servers::of(against.project)?;
         let (catalog, running) = start(&servers, servers.named_in(&document.text), against, output)?;
         (catalog, Some(running))
     };
+    let void = rules::hold(against.project, &servers, &catalog)?;
     let policy = &against.project.config.policy;
     let author = against.author.unwrap_or(Author::Person);
     let compiled = plangate_compiler::compile(&document.text, &Options::new(&catalog, policy).author(author));
@@ -181,15 +187,16 @@ fn recipe(document: &Document, against: Against<'_>, output: &Output) -> Result<
         return Err(Stopped::Refused(Findings::Recipe(compiled.diagnostics)));
     };
     let plan = plan.verify(&catalog, policy, author).map_err(|p| Stopped::Refused(Findings::Plan(p)))?;
-    Ok(Prepared { plan, findings: Findings::Recipe(compiled.diagnostics), running })
+    Ok(Prepared { plan, findings: Findings::Recipe(compiled.diagnostics), void, running })
 }
 
 fn actions(document: &Document, against: Against<'_>, output: &Output) -> Result<Prepared, Stopped> {
     let plan = loaded(document)?;
+    let servers = Servers::of(against.project)?;
     let (catalog, running) = if let Some(path) = against.catalog {
         (saved(path)?, None)
     } else {
-        let servers = Servers::of(against.project)?;
+        rules::hold_by_name(against.project, &servers)?;
         let known: BTreeSet<&str> = servers.names().collect();
         let used: BTreeSet<String> = plan
             .calls()
@@ -199,10 +206,11 @@ fn actions(document: &Document, against: Against<'_>, output: &Output) -> Result
         let (catalog, running) = start(&servers, used, against, output)?;
         (catalog, Some(running))
     };
+    let void = rules::hold(against.project, &servers, &catalog)?;
     let policy = &against.project.config.policy;
     let author = against.author.unwrap_or(Author::Model);
     let plan = plan.verify(&catalog, policy, author).map_err(|p| Stopped::Refused(Findings::Plan(p)))?;
-    Ok(Prepared { plan, findings: Findings::Plan(Vec::new()), running })
+    Ok(Prepared { plan, findings: Findings::Plan(Vec::new()), void, running })
 }
 
 /// Starts what is used; the others are in the catalog by name, so that a slip can be told from an invention.
@@ -216,7 +224,7 @@ fn start(
     let running = servers.start(&used, against.project, output)?;
     running.all_ready()?;
     let mut catalog = running.catalog.clone();
-    servers.names().filter(|name| !used.contains(*name)).for_each(|name| catalog.insert_server(name, None));
+    servers.names().filter(|name| !used.contains(*name)).for_each(|name| catalog.leave_open(name));
     Ok((catalog, running))
 }
 

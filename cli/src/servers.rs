@@ -55,7 +55,7 @@ impl Servers {
     /// A catalog that knows the servers by name and no tool: what is needed to tell calls from sentences.
     pub(crate) fn names_only(&self) -> Catalog {
         let mut catalog = Catalog::new();
-        self.names().for_each(|name| catalog.insert_server(name, None));
+        self.names().for_each(|name| catalog.leave_open(name));
         catalog
     }
 

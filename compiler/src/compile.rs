@@ -56,11 +56,11 @@ pub fn compile(recipe: &str, options: &Options<'_>) -> Compiled {
     if usable && !parsed.is_empty() {
         let (lowered, problems) = lower(outline, options.catalog, options.policy, options.author);
         plan = lowered.filter(|_| clean);
-        // Where something is wrong already, only errors about items that are as they were typed are sure to be no
-        // consequence of it; and the `V` codes speak of files, where the compiler has words of its own.
+        // Where something is wrong already, only errors about the policy and about items that are as they were typed are
+        // sure to be no consequence of it; and the `V` codes speak of files, where the compiler has words of its own.
         let counts = |problem: &Problem| {
-            let typed = problem.item.is_some_and(|item| sound.get(item) == Some(&true));
-            clean || problem.severity == Severity::Error && typed && problem.code.starts_with('R')
+            let typed = problem.item.is_none_or(|item| sound.get(item) == Some(&true));
+            clean || problem.severity == Severity::Error && typed && !problem.code.starts_with('V')
         };
         findings.extend(problems.into_iter().filter(counts).map(|problem| finding(problem, &parsed)));
     }

@@ -2,6 +2,7 @@
 
 use plangate_approval::Person;
 use plangate_graph::policy::Date;
+use plangate_graph::problem::{Problem, Severity};
 use plangate_graph::{Catalog, Policy};
 
 use crate::failure::Failure;
@@ -14,20 +15,25 @@ pub(crate) fn catalog(json: &str) -> Result<Catalog, Failure> {
     Catalog::from_json(json).map_err(|e| Failure::refused("the catalog cannot be read", &e))
 }
 
-/// A policy on the day of today (UTC), held against the catalog.
+/// A policy on the day of today (UTC), held against all servers that there are: one that is not listed with its tools
+/// stands in the catalog as `{"tools": [], "partial": true}`.
 pub(crate) fn policy(toml: &str, catalog: &Catalog) -> Result<Policy, Failure> {
+    let policy = policy_alone(toml)?;
+    let errors: Vec<Problem> =
+        policy.check(catalog).into_iter().filter(|problem| problem.severity == Severity::Error).collect();
+    match errors.as_slice() {
+        [] => Ok(policy),
+        _ => Err(Failure::problems("the policy does not fit the catalog", errors)),
+    }
+}
+
+/// A policy on the day of today (UTC), where the servers at hand are not all that there are.
+pub(crate) fn policy_alone(toml: &str) -> Result<Policy, Failure> {
     let policy = Policy::from_toml(toml).map_err(|e| Failure::refused("the policy cannot be read", &e))?;
-    let policy = match today() {
+    Ok(match today() {
         Some(today) => policy.on(today),
         None => policy,
-    };
-    match policy.check(catalog).as_slice() {
-        [] => Ok(policy),
-        errors => {
-            let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            Err(Failure::refused("the policy does not fit the catalog", &words.join("\n")))
-        }
-    }
+    })
 }
 
 fn today() -> Option<Date> {

@@ -36,6 +36,9 @@ impl Handle for plangate_plan {
 /// Compiles a recipe against a catalog and a policy, both of which may be empty. `diagnostics` gets everything there is to
 /// say about the recipe, also where there is a plan all the same; it stays empty where there is nothing. It counts as
 /// written by a model: `without asking` in it is void unless the policy says otherwise.
+///
+/// A policy about servers or tools that are not in the catalog is refused. A server that the policy is about and that is
+/// not listed, or not with all its tools, says so: `{"servers":{"mail":{"tools":[],"partial":true}}}`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plangate_compile(
     recipe: *const c_char,

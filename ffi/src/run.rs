@@ -107,9 +107,10 @@ fn stored_text(store: &Store, digest: &Digest) -> Result<String, Failure> {
 /// The catalog and policy of now; what the host does not give is as it was.
 fn present(host: &Host<'_>, was: &Catalog, policy: &Policy) -> Result<Present, Failure> {
     let catalog = host.catalog.map_or_else(|| Ok(was.clone()), document::catalog)?;
-    let policy = match host.policy {
-        Some(toml) => document::policy(toml, &catalog)?,
-        None => policy.clone(),
+    let policy = match (host.policy, host.catalog) {
+        (Some(toml), Some(_)) => document::policy(toml, &catalog)?,
+        (Some(toml), None) => document::policy_alone(toml)?,
+        (None, _) => policy.clone(),
     };
     Ok(Present { catalog, policy })
 }

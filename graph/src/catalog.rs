@@ -17,6 +17,9 @@ pub struct Server {
     tools: BTreeMap<String, Definition>,
     /// What the server is: command line or URL, without secrets. Kept for people; part of no digest of a definition.
     pub origin: Option<String>,
+    /// It has, or may have, more tools than are listed here: it was not started, or this is the part that a plan uses.
+    /// That a tool is missing then says nothing.
+    pub partial: bool,
 }
 
 /// One tool's definition. Its digest covers the server's name and all of these fields.
@@ -62,7 +65,8 @@ impl Catalog {
         Catalog::default()
     }
 
-    /// Reads `{"servers": {NAME: {"tools": [MCP tool definitions]}}}`. Fields of a definition that plangate does not use are passed over.
+    /// Reads `{"servers": {NAME: {"tools": [MCP tool definitions]}}}`; a server that has more tools than it lists says
+    /// `"partial": true` beside them. Fields of a definition that plangate does not use are passed over.
     pub fn from_json(text: &str) -> Result<Catalog, CatalogError> {
         let value = Value::parse(text)?;
         let Some(Value::Object(servers)) = value.member("servers") else {
@@ -80,8 +84,18 @@ impl Catalog {
                     expected: "a list of tool definitions",
                 });
             };
-            catalog.servers.entry(name.to_owned()).or_default().origin =
-                server.member("origin").and_then(Value::text).map(str::to_owned);
+            let partial = match server.member("partial") {
+                None => false,
+                Some(Value::Bool(partial)) => *partial,
+                Some(_) => {
+                    return Err(CatalogError::Shape {
+                        at: format!("{at}.partial"),
+                        expected: "true or false",
+                    });
+                }
+            };
+            let origin = server.member("origin").and_then(Value::text).map(str::to_owned);
+            catalog.servers.insert(name.to_owned(), Server { tools: BTreeMap::new(), origin, partial });
             for (i, tool) in tools.iter().enumerate() {
                 catalog.insert(name, Definition::from_json(tool, &format!("{at}.tools[{i}]"))?)?;
             }
@@ -95,6 +109,9 @@ impl Catalog {
             let mut members = Vec::new();
             if let Some(origin) = &server.origin {
                 members.push(("origin".to_owned(), Value::from(origin.as_str())));
+            }
+            if server.partial {
+                members.push(("partial".to_owned(), Value::Bool(true)));
             }
             members.push((
                 "tools".to_owned(),
@@ -118,6 +135,11 @@ impl Catalog {
     /// Adds a server without tools, or says what an existing one is.
     pub fn insert_server(&mut self, server: &str, origin: Option<String>) {
         self.servers.entry(server.to_owned()).or_default().origin = origin;
+    }
+
+    /// Says that a server has more tools than are listed here. One that is not there is added, by its name alone.
+    pub fn leave_open(&mut self, server: &str) {
+        self.servers.entry(server.to_owned()).or_default().partial = true;
     }
 
     /// A server by name.
@@ -145,7 +167,7 @@ impl Catalog {
         self.servers().flat_map(|(name, server)| server.tools().map(move |d| (name, d)))
     }
 
-    /// The catalog of only these tools; what is not there is left out.
+    /// The catalog of only these tools; what is not there is left out. A server of which not all are among them is partial.
     #[must_use]
     pub fn part<'a>(&self, tools: impl IntoIterator<Item = (&'a str, &'a str)>) -> Catalog {
         let mut part = Catalog::new();
@@ -155,6 +177,10 @@ impl Catalog {
                 kept.tools.insert(tool.to_owned(), definition.clone());
                 kept.origin = self.server(server).and_then(|s| s.origin.clone());
             }
+        }
+        for (name, kept) in &mut part.servers {
+            kept.partial =
+                self.servers.get(name).is_none_or(|s| s.partial || kept.tools.len() < s.tools.len());
         }
         part
     }

@@ -1,9 +1,11 @@
 //! Policies: read, written, held against catalogs, and what they decide.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use plangate_graph::Digest;
 use plangate_graph::catalog::{Catalog, Definition};
 use plangate_graph::effect::{Classification, Effect, classify};
-use plangate_graph::policy::{Asking, AskingOf, Author, Date, Policy, Repeat};
+use plangate_graph::policy::{Asking, AskingOf, Author, Date, Policy, Repeat, Voters};
+use plangate_graph::problem::{Problem, Severity};
 use plangate_graph::template::{Ref, Source, Template};
 use plangate_graph::value::Value;
 
@@ -147,14 +149,23 @@ fn what_loosens_is_pinned_to_a_definition() {
     assert_eq!(simply(&right, "slack.post_message"), is("policy-allow", "through"));
     assert!(right.check(&catalog).is_empty());
     let wrong = allow(&format!("\"{other}\""));
-    assert_eq!(simply(&wrong, "slack.post_message"), is("asked-by-default", "ask"));
-    assert_eq!(wrong.check(&catalog)[0].code, "P0202");
+    assert_eq!(simply(&wrong, "slack.post_message"), is("policy-pin-changed", "ask"));
+    let void = wrong.check(&catalog);
+    assert_eq!(void.iter().map(|p| (p.code, p.severity)).collect::<Vec<_>>(), [("P0202", Severity::Warning)]);
     let either = allow(&format!("[\"{other}\", \"{digest}\"]"));
     assert_eq!(simply(&either, "slack.post_message"), is("policy-allow", "through"));
     // The digest covers the server's name: a definition of one server is not one of another.
     let elsewhere = tool("post_message", "{}");
     let verdict = decide(&right, "slack2", &elsewhere, &Template::Lit(Value::Null), Author::Person, false);
     assert_eq!(verdict, is("asked-by-default", "ask"));
+    // A rule `reads` of another definition leaves the tool what it is, and says so; one whose condition does not hold says nothing.
+    let reads = |more: &str| {
+        policy(&format!(
+            "[[reads]]\nserver = \"kv\"\ntool = \"kv\"\nreason = \"r\"\ndefinition = \"{digest}\"\n{more}"
+        ))
+    };
+    assert_eq!(simply(&reads(""), "kv.kv"), is("policy-pin-changed", "ask"));
+    assert_eq!(simply(&reads("when = [\"key = 1\"]\n"), "kv.kv"), is("asked-by-default", "ask"));
 
     for rule in ["allow", "reads"] {
         let (code, message) = refused(&format!("[[{rule}]]\nserver = \"a\"\ntool = \"b\"\nreason = \"r\"\n"));
@@ -371,7 +382,9 @@ fn a_rule_that_names_nothing_is_an_error() {
         |rules: &str| policy(rules).check(&catalog()).into_iter().map(|e| e.message).collect::<Vec<_>>();
     assert_eq!(
         check("[[deny]]\nserver = \"slack\"\ntool = \"post_mesage\"\n"),
-        ["[[deny]] slack.post_mesage: no tool is called \"post_mesage\"; did you mean \"post_message\"?"]
+        [
+            "[[deny]] slack.post_mesage: no tool of slack is called \"post_mesage\"; did you mean \"post_message\"?"
+        ]
     );
     assert_eq!(
         check("[[trust]]\nserver = \"slck\"\n"),
@@ -385,6 +398,71 @@ fn a_rule_that_names_nothing_is_an_error() {
     );
     assert_eq!(check("[[ask]]\nserver = \"s*\"\ntool = \"zap*\"\n").len(), 1);
     assert_eq!(check("[worlds]\na = [\"nobody\"]\n").len(), 1);
+}
+
+/// The codes of what is wrong, with what each is about.
+fn found(problems: &[Problem]) -> Vec<(&'static str, String)> {
+    let about = |message: &str| message.split(':').next().unwrap_or_default().to_owned();
+    problems.iter().map(|p| (p.code, about(&p.message))).collect()
+}
+
+#[test]
+fn of_servers_that_are_known_by_name_only_their_names_are_checked() {
+    let rules = policy(&format!(
+        "[[deny]]\nserver = \"mail\"\ntool = \"send\"\n[[ask]]\nserver = \"mial\"\ntool = \"*\"\n\
+         [[ask]]\nserver = \"ma*\"\ntool = \"zap\"\nwhen = [\"x = 1\"]\n[worlds]\nhome = [\"mail\"]\n\
+         [[allow]]\nserver = \"*\"\ntool = \"post_message\"\nreason = \"r\"\ndefinition = \"{}\"\n",
+        Digest::of(b"mail's")
+    ));
+    let mut known = catalog();
+    let all = rules.check(&known);
+    assert!(all.iter().any(|p| p.message.contains("no server is called \"mail\"")), "{all:?}");
+    known.leave_open("mail");
+    assert_eq!(found(&rules.check(&known)), [("P0201", "[[ask]] mial.*".to_owned())]);
+    // What a server lists of its tools can be said: the name may be another of its tools, the argument is none of this one.
+    known.insert("mail", tool("send", r#"{"properties":{"to":{}}}"#)).unwrap();
+    assert_eq!(found(&rules.check(&known)).len(), 1);
+    let argument = policy("[[ask]]\nserver = \"mail\"\ntool = \"send\"\nwhen = [\"too = 1\"]\n");
+    assert_eq!(found(&argument.check(&known)), [("P0204", "[[ask]] mail.send".to_owned())]);
+    assert_eq!(Catalog::from_json(&known.to_json()).unwrap(), known);
+}
+
+#[test]
+fn the_part_of_a_catalog_says_that_it_is_one() {
+    let rules = policy(
+        "[[deny]]\nserver = \"slack\"\ntool = \"post_message\"\n[[ask]]\nserver = \"kv\"\ntool = \"vk\"\n",
+    );
+    assert_eq!(found(&rules.check(&catalog())).len(), 1);
+    let part = catalog().part([("slack", "list_channels"), ("kv", "kv")]);
+    assert!(part.server("slack").unwrap().partial && !part.server("kv").unwrap().partial);
+    assert_eq!(found(&rules.check(&part)), [("P0201", "[[ask]] kv.vk".to_owned())]);
+    for (text, wanted) in [
+        (r#"{"servers":{"a":{"tools":[],"partial":"yes"}}}"#, "servers.a.partial: expected true or false"),
+        (r#"{"servers":{"a":{"partial":true}}}"#, "servers.a.tools: expected a list of tool definitions"),
+    ] {
+        assert_eq!(Catalog::from_json(text).unwrap_err().to_string(), wanted);
+    }
+}
+
+#[test]
+fn who_decides_is_said_by_the_host_where_the_policy_has_no_roles() {
+    let rules = policy("[[people]]\nserver = \"stripe\"\nroles = [\"finance\"]\n");
+    let check = |voters| rules.clone().decided_by(voters).check(&catalog());
+    assert_eq!(check(Voters::Anybody), [], "the host may know who finance is");
+    let listed = check(Voters::Listed);
+    assert_eq!(found(&listed)[0], ("P0203", "[[people]] stripe.*".to_owned()));
+    assert_eq!(
+        listed[0].help.as_deref(),
+        Some("say who holds it: under [roles], finance = [\"issuer:subject\"]")
+    );
+    let nobody = check(Voters::Unverified);
+    assert_eq!(
+        nobody.iter().map(|p| p.message.as_str()).collect::<Vec<_>>(),
+        [
+            "nobody could decide a gate of stripe.refund: only verified voters count, and nobody can be verified here"
+        ]
+    );
+    assert_eq!(Policy::default().decided_by(Voters::Unverified).check(&catalog()), []);
 }
 
 #[test]

@@ -4,13 +4,17 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::format_collect,
-    reason = "a test may fail"
+    clippy::print_stdout,
+    reason = "a test may fail, and says what it measured"
 )]
 
 mod outline;
 
+use std::time::Instant;
+
 use outline::{Sketch, catalog, sketch};
 use plangate_graph::Plan;
+use plangate_graph::lower::lower;
 use plangate_graph::policy::{Author, Policy};
 
 /// Half of a plan's steps: the full size where the code is optimised (`cargo test --release`), a fiftieth elsewhere.
@@ -24,6 +28,50 @@ fn whole(sketch: Sketch) -> (usize, usize) {
     let verified = read.verify(&catalog(), &Policy::default(), Author::Person).unwrap();
     assert_eq!(verified.plan().edge_count(), size.1);
     size
+}
+
+/// How long a stage took, in seconds; the least of three tries, since others may use the machine.
+#[expect(clippy::disallowed_methods, reason = "a test measures; the crate does not")]
+fn seconds<T>(mut stage: impl FnMut() -> T) -> (f64, T) {
+    let mut tries = (0..3).map(|_| {
+        let begun = Instant::now();
+        let made = stage();
+        (begun.elapsed().as_secs_f64(), made)
+    });
+    let first = tries.next().unwrap();
+    tries.fold(first, |least, next| if next.0 < least.0 { next } else { least })
+}
+
+/// Each stage on its own, for 100,000 calls where the code is optimised.
+fn stages(sketch: Sketch) -> f64 {
+    let (catalog, policy) = (catalog(), Policy::default());
+    let outline = sketch.outline();
+    let n = outline.items.len();
+    let (lowering, plan) = seconds(|| lower(outline.clone(), &catalog, &policy, Author::Person).0.unwrap());
+    let (writing, text) = seconds(|| plan.to_json());
+    let (reading, read) = seconds(|| Plan::from_json(&text).unwrap());
+    let (verifying, _) = seconds(|| read.clone().verify(&catalog, &policy, Author::Person).unwrap());
+    let whole = lowering + writing + reading + verifying;
+    println!(
+        "{n} calls, {} MB: lowered in {lowering:.2} s, written in {writing:.2} s, read in {reading:.2} s, verified in \
+         {verifying:.2} s; {whole:.2} s in all, {:.1} us a call",
+        text.len() / 1_000_000,
+        whole * 1e6 / f64::from(u32::try_from(n).unwrap())
+    );
+    whole
+}
+
+#[test]
+fn the_time_of_each_stage() {
+    let reads = stages(calls(sketch().together(), "r", 2 * HALF, "gmail.list"));
+    let writes = stages(calls(sketch().then(), "w", 2 * HALF, "fs.write_file"));
+    let fan = calls(sketch().together(), "r", HALF, "gmail.list");
+    let both = stages(calls(fan.together(), "w", HALF, "fs.write_file"));
+    let few = stages(calls(sketch().then(), "w", HALF / 5, "fs.write_file"));
+    // Ten times the calls take ten times as long, give or take what others do on the machine; not a hundred times.
+    for whole in [reads, writes, both] {
+        assert!(whole < 40.0 * few, "{whole} s, and {few} s for a tenth");
+    }
 }
 
 fn calls(mut sketch: Sketch, prefix: &str, n: usize, tool: &str) -> Sketch {

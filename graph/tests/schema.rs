@@ -199,6 +199,19 @@ fn digits_that_the_validator_does_not_keep_refuse_nothing() {
         assert!(found.is_empty(), "{keywords} {n}: {found:?}");
     }
     assert_eq!(says(&number(r#""maximum":10"#), r#"{"n":1e400}"#), ["`n` is 1e400, and must be at most 10"]);
+    // What is said is what was written, on both sides.
+    for (schema, args, said) in [
+        (r#""maximum":1.0"#, r#"{"n":1.10}"#, "`n` is 1.10, and must be at most 1.0"),
+        (r#""minimum":2e1"#, r#"{"n":1E1}"#, "`n` is 1E1, and must be at least 2e1"),
+        (r#""exclusiveMaximum":0.50"#, r#"{"n":0.50}"#, "`n` is 0.50, and must be less than 0.50"),
+        (r#""multipleOf":0.20"#, r#"{"n":-1.10}"#, "`n` is -1.10, and must be a multiple of 0.20"),
+        (r#""const":3.00"#, r#"{"n":1.10}"#, "`n` is 1.10, and must be 3.00"),
+        (r#""enum":[1.50,2e0]"#, r#"{"n":1.10}"#, "`n` is 1.10, and must be one of 1.50, 2e0"),
+        (r#""type":"string""#, r#"{"n":1.10}"#, "`n` is 1.10, and must be text"),
+    ] {
+        let whole = format!(r#"{{"properties":{{"n":{{{schema}}}}}}}"#);
+        assert_eq!(says(&whole, args), [said]);
+    }
     assert_eq!(
         says(r#"{"properties":{"n":{"type":"string"}}}"#, r#"{"n":1e400}"#),
         ["`n` is 1e400, and must be text"]

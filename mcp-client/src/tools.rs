@@ -77,7 +77,8 @@ impl McpTools {
         Ok(Started { tools, failed })
     }
 
-    /// The tools as last listed, of each server that is or was ready. What a server is stands beside its tools.
+    /// The tools as last listed, of each server that is or was ready. What a server is stands beside its tools;
+    /// one that has broken definitions besides is marked as partial.
     pub fn catalog(&self) -> Catalog {
         let mut catalog = Catalog::new();
         for (name, slot) in &self.shared.servers {
@@ -86,6 +87,9 @@ impl McpTools {
             for definition in session.definitions().tools.values() {
                 // It refuses a name that stands twice; a session has none.
                 let _ = catalog.insert(name, definition.clone());
+            }
+            if !session.definitions().refused.is_empty() {
+                catalog.leave_open(name);
             }
         }
         catalog

@@ -9,6 +9,7 @@ use crate::document::Document;
 use crate::exit::Exit;
 use crate::fault::Fault;
 use crate::prepare::{Against, Stopped, prepare};
+use crate::rules;
 
 /// Prints diagnostics and nothing else.
 pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<Exit, Fault> {
@@ -27,7 +28,10 @@ pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<Exit, Fault> 
         author: args.source.author.map(Into::into),
     };
     let (ok, findings) = match prepare(&document, against, &context.output) {
-        Ok(prepared) => (true, prepared.findings),
+        Ok(prepared) => {
+            rules::remark(&prepared.void, &context.output);
+            (true, prepared.findings)
+        }
         Err(Stopped::Refused(findings)) => (false, findings),
         Err(Stopped::Fault(fault)) => return Err(fault),
     };

@@ -10,6 +10,7 @@ use crate::fault::Fault;
 use crate::inputs;
 use crate::prepare::{Against, Prepared, prepare};
 use crate::render::card::coloured;
+use crate::rules;
 
 /// Prints the card, or the plan in another form.
 pub(crate) fn plan(args: &PlanArgs, context: &Context) -> Result<Exit, Fault> {
@@ -62,8 +63,9 @@ pub(crate) fn plan(args: &PlanArgs, context: &Context) -> Result<Exit, Fault> {
     Ok(Exit::Done)
 }
 
-/// What the compiler has to say and the card does not.
+/// What the compiler and the policy have to say and the card does not.
 pub(crate) fn beside_the_card(prepared: &Prepared, document: &Document, context: &Context) {
+    rules::remark(&prepared.void, &context.output);
     let said = &prepared.findings.without(prepared.plan.plan().notes());
     if !context.output.is_json() {
         context.output.remark(&said.drawn(document, context.output.remark_paint()));

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use plangate_graph::Catalog;
 use plangate_graph::effect::Effect;
-use plangate_graph::{Catalog, Policy};
 use plangate_mcp_client::RefusedTool;
 use serde::Serialize;
 
@@ -14,6 +14,7 @@ use crate::fault::Fault;
 use crate::nearest::nearest;
 use crate::project::Project;
 use crate::render::tools as draw;
+use crate::rules;
 use crate::servers::{Servers, failure, saved};
 use crate::toolbox::{Tool, judged};
 
@@ -44,9 +45,8 @@ pub(crate) fn tools(args: &ToolsArgs, context: &Context) -> Result<Exit, Fault> 
         Some(name) => why(name, &tools, context)?,
         None => all(&tools, &listing, context)?,
     }
-    if listing.failed.is_none() {
-        holds(policy, &listing.catalog, &project)?;
-    }
+    let servers = Servers::of(&project)?;
+    rules::remark(&rules::hold(&project, &servers, &listing.catalog)?, &context.output);
     match listing.failed {
         Some(failed) => Err(failed.help("the other servers' tools are listed above")),
         None => Ok(Exit::Done),
@@ -67,20 +67,6 @@ pub(crate) fn listing(
     let running = servers.start(&names, project, &context.output)?;
     running.tools.shutdown();
     Ok(Listing { catalog: running.catalog, refused: running.refused, failed: failure(&running.failed) })
-}
-
-/// A rule about a tool that nobody has, or a gate that nobody could decide, is a mistake in the policy.
-fn holds(policy: &Policy, catalog: &Catalog, project: &Project) -> Result<(), Fault> {
-    let wrong = policy.check(catalog);
-    let Some(first) = wrong.first() else { return Ok(()) };
-    let more = match wrong.len() {
-        1 => String::new(),
-        n => format!(" (and {} more)", n - 1),
-    };
-    let fault = Fault::new(Exit::Config, "policy", format!("{first}{more}"));
-    let fault = wrong.iter().skip(1).fold(fault, |fault, wrong| fault.detail(wrong.to_string()));
-    let file = project.config.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
-    Err(fault.at(file).help(format!("`plangate explain {}` says more", first.code)))
 }
 
 fn save(catalog: &Catalog, path: &Path, context: &Context) -> Result<(), Fault> {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use plangate_graph::Policy;
-use plangate_graph::policy::Date;
+use plangate_graph::policy::{Date, Voters};
 
 use crate::exit::Exit;
 use crate::fault::Fault;
@@ -119,7 +119,8 @@ impl Config {
                 .at(file.display().to_string())
                 .help(format!("`plangate explain {}` says more", e.code))
         })?;
-        config.policy = policy.on(today()?);
+        // A voter is the system's user, whose roles are what the policy says.
+        config.policy = policy.on(today()?).decided_by(Voters::Listed);
         Ok(config)
     }
 }

@@ -258,6 +258,55 @@ static void authors(plangate_store *store) {
   plangate_plan_free(loaded);
 }
 
+/* A policy with a slip makes no plan; one about servers that are known by name does. */
+static void policies(plangate_plan *plan, plangate_store *store) {
+  static const char SLIP[] = "[[deny]]\nserver = \"bank\"\ntool = \"send_paymnt\"\n";
+  static const char OTHER[] = "[[deny]]\nserver = \"mail\"\ntool = \"send\"\n";
+  static const char CROWD[] =
+      "[roles]\nops = [\"test:ann\"]\n[[people]]\nserver = \"bank\"\nroles = [\"ops\"]\nquorum = 2\n";
+  static const char BY_NAME[] =
+      "{\"servers\":{\"mail\":{\"tools\":[],\"partial\":true},\"bank\":{\"tools\":["
+      "{\"name\":\"list_accounts\",\"description\":\"Lists accounts.\",\"inputSchema\":{\"type\":\"object\"}}]}}}";
+  static const struct {
+    const char *catalog, *policy, *says;
+  } REFUSED_POLICIES[] = {
+      {CATALOG, SLIP, "did you mean \\\"send_payment\\\"?"},
+      {CATALOG, OTHER, "no server is called \\\"mail\\\""},
+      {CATALOG, CROWD, "which is held by one person"},
+  };
+  plangate_buf out, err;
+  plangate_plan *p = NULL;
+  STATUS(PLANGATE_OK, plangate_plan_actions(plan, &out));
+  for (size_t i = 0; i < sizeof REFUSED_POLICIES / sizeof REFUSED_POLICIES[0]; i++) {
+    const char *catalog = REFUSED_POLICIES[i].catalog, *policy = REFUSED_POLICIES[i].policy;
+    STATUS(PLANGATE_E_PLAN,
+           plangate_compile(READS, strlen(READS), catalog, strlen(catalog), policy, strlen(policy), &p, &err));
+    check(strstr(err.data, REFUSED_POLICIES[i].says) != NULL, REFUSED_POLICIES[i].says, __FILE__, __LINE__, err.data);
+    CHECK(strstr(err.data, "\"code\":\"P020") != NULL);
+    plangate_buf_free(&err);
+    STATUS(PLANGATE_E_PLAN,
+           plangate_plan_load(out.data, out.len, catalog, strlen(catalog), policy, strlen(policy), &p, &err));
+    check(strstr(err.data, REFUSED_POLICIES[i].says) != NULL, REFUSED_POLICIES[i].says, __FILE__, __LINE__, err.data);
+    plangate_buf_free(&err);
+    CHECK(p == NULL);
+  }
+  plangate_buf_free(&out);
+  STATUS(PLANGATE_OK, plangate_compile(READS, strlen(READS), BY_NAME, strlen(BY_NAME), OTHER, strlen(OTHER), &p, &err));
+  plangate_plan_free(p);
+
+  /* Where only the policy is new, the servers of the plan are not all that there are. */
+  plangate_host host = host_of(tool, NULL);
+  host.policy_toml = OTHER;
+  host.policy_len = strlen(OTHER);
+  STATUS_ERR(PLANGATE_OK, plangate_run(store, plan, NULL, 0, &host, &out, &err), &err);
+  plangate_buf_free(&out);
+  host.catalog_json = CATALOG;
+  host.catalog_len = strlen(CATALOG);
+  STATUS(PLANGATE_E_PLAN, plangate_run(store, plan, NULL, 0, &host, &out, &err));
+  CHECK(strstr(err.data, "P0201") != NULL);
+  plangate_buf_free(&err);
+}
+
 int main(void) {
   static const char *const FORMATS[] = {"text", "markdown", "html", "mermaid", "json"};
   plangate_buf out;
@@ -266,6 +315,7 @@ int main(void) {
   nulls(plan, store);
   odd_documents(plan, store);
   authors(store);
+  policies(plan, store);
   for (size_t i = 0; i < sizeof FORMATS / sizeof FORMATS[0]; i++) {
     STATUS(PLANGATE_OK, plangate_plan_card(plan, FORMATS[i], &out));
     CHECK(out.len > 0 && out.data[out.len] == 0 && strlen(out.data) == out.len);

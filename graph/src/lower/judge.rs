@@ -79,6 +79,11 @@ pub(super) fn calls(
         let (least, gated) = floor.get(place).copied().unwrap_or((Effect::Read, false));
         let effect = now.effect.max(least);
         let asked = asked_now || gated;
+        if asked && let Some((why, help)) = policy.undecidable(&call.server, &call.tool, call.args.literal())
+        {
+            let message = format!("{} is to be asked, and nobody could decide it: {why}", label(item));
+            problems.push(Problem::error("P0203", Some(place), message).help(help));
+        }
         if call.without_asking {
             problems.extend(waiver(place, call, &now, asked_now, author, &why));
         }

@@ -31,6 +31,8 @@ pub(crate) type Floor = Vec<(Effect, bool)>;
 
 /// Lowers an outline: judges every call against catalog and policy, derives edges, puts gates and joins.
 ///
+/// A policy that cannot be meant is an error too, as far as these servers show it (`P0201`, `P0203`, `P0204`).
+///
 /// Returns the plan unless a problem is an error. Problems come in typed order; warnings and notes come with the plan
 /// too, and stay in it as notes. Linear in steps and references (times the number of worlds); no recursion.
 pub fn lower(
@@ -67,6 +69,7 @@ pub(crate) fn lower_above(
     if problems.iter().any(|p| p.severity == Severity::Error) {
         return Lowered { plan: None, problems, judgements: BTreeMap::new(), schemas: Schemas::new() };
     }
+    problems.extend(policy.certain_faults(catalog));
     let (judgements, schemas) = judge::calls(&outline, catalog, policy, author, floor, &mut problems);
     if problems.iter().any(|p| p.severity == Severity::Error) {
         problems.sort_by_key(|p| p.item);

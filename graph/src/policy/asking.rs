@@ -92,12 +92,12 @@ impl Policy {
         match decides {
             Some(rule) if rule.kind == Kind::Ask => Asking::Ask(evidence("policy-ask", said(rule, "asks"))),
             Some(rule) => Asking::Through(evidence("policy-allow", said(rule, "lets it through"))),
-            None => self.without_a_rule(call, author),
+            None => self.without_a_rule(call, args, author),
         }
     }
 
     /// What holds where no rule of the policy is about the call.
-    fn without_a_rule(&self, call: &AskingOf<'_>, author: Author) -> Asking {
+    fn without_a_rule(&self, call: &AskingOf<'_>, args: Arguments<'_>, author: Author) -> Asking {
         let effect = call.classification.effect;
         let evidence = |code: &str, says: &str| Evidence { code: code.into(), says: says.into(), effect };
         if !effect.changes() {
@@ -115,6 +115,14 @@ impl Policy {
                 "the policy lets reversible writes through",
             ));
         }
+        if let Some(rule) = self.void(call, args) {
+            let does = "would not have it asked, and is void: the tool's definition is another than the rule is pinned to";
+            return Asking::Ask(Evidence {
+                code: "policy-pin-changed".into(),
+                says: said(rule, does),
+                effect,
+            });
+        }
         Asking::Ask(match (call.without_asking, author) {
             (false, _) => evidence("asked-by-default", "changes something outside"),
             (true, author) if !self.honours_author(author) => {
@@ -124,6 +132,16 @@ impl Policy {
                 "without-asking-refused",
                 "the policy does not honour `without asking` for such a call",
             ),
+        })
+    }
+
+    /// A rule that would let this call through if it were pinned to the definition of now.
+    fn void(&self, call: &AskingOf<'_>, args: Arguments<'_>) -> Option<&Rule> {
+        let loosens = |rule: &&Rule| matches!(rule.kind, Kind::Allow | Kind::Reads);
+        let applies = |rule: &&Rule| rule.applies(call.server, &call.definition.name, self.today);
+        let mut rules = self.rules.iter().filter(loosens).filter(applies);
+        rules.find(|rule| {
+            rule.holds(args) == Truth::Yes && !rule.is_pinned_to(|| call.definition.digest(call.server))
         })
     }
 

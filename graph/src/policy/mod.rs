@@ -19,6 +19,7 @@ mod when;
 use crate::catalog::{Catalog, Definition};
 use crate::digest::Digest;
 use crate::effect::{Effect, Evidence};
+use crate::problem::Problem;
 use crate::template::Template;
 use crate::value::Value;
 
@@ -47,6 +48,19 @@ pub struct Policy {
     /// World and pattern over servers, the most exact first.
     worlds: Vec<(String, Pattern)>,
     today: Option<Date>,
+    voters: Voters,
+}
+
+/// Who there is to decide, as the host says it: of people the policy knows no more than its `roles` table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Voters {
+    /// The host may know people and roles of its own; where the policy has a `roles` table, that is all of them.
+    #[default]
+    Anybody,
+    /// Roles come from the `roles` table and from nowhere else.
+    Listed,
+    /// No surface of the host can verify anybody.
+    Unverified,
 }
 
 /// Why a policy is refused: what stands where, and what to write instead.
@@ -81,21 +95,48 @@ impl Policy {
         Policy { today: Some(today), ..self }
     }
 
+    /// The same policy where these may decide. What nobody of them could ever decide is refused when a plan is verified.
+    #[must_use]
+    pub fn decided_by(self, voters: Voters) -> Policy {
+        Policy { voters, ..self }
+    }
+
     /// The normal form, which [`from_toml`](Policy::from_toml) reads back to this policy, as stored with a run. Two
     /// policies that differ only in comments, layout or in how a value is written have the same.
     pub fn to_toml(&self) -> &str {
         &self.source
     }
 
-    /// Digest of the normal form. The day is no part of it.
+    /// Digest of the normal form. The day and the voters are no part of it.
     pub fn digest(&self) -> Digest {
         Digest::of(self.source.as_bytes())
     }
 
-    /// Holds the policy against a catalog of all servers: a rule that names a tool of no catalog is an error, as is a
-    /// definition that is not the pinned one, and a gate that nobody could decide.
-    pub fn check(&self, catalog: &Catalog) -> Vec<PolicyError> {
+    /// Holds the policy against all servers that there are. For a host to call once, where it reads its policy: errors
+    /// (`P0201` a rule about a server or tool that is not there, `P0203` a gate that nobody could decide, `P0204` a
+    /// condition over no argument of the tool) are what no plan should be made under; a warning (`P0202`, a definition that
+    /// is not the pinned one any more) says which rule is void until somebody looks.
+    ///
+    /// A server that was not asked for its tools stands in the catalog by name ([`Catalog::leave_open`]); what would take
+    /// its tools to know is left. Compiling and verifying refuse by themselves what can be known from a catalog of the used
+    /// servers alone.
+    pub fn check(&self, catalog: &Catalog) -> Vec<Problem> {
         check::check(self, catalog)
+    }
+
+    /// The errors of [`check`](Policy::check) that hold whatever other servers there are.
+    pub(crate) fn certain_faults(&self, catalog: &Catalog) -> Vec<Problem> {
+        check::certain(self, catalog)
+    }
+
+    /// Why nobody could ever decide a gate of this tool and what to do about it, if that is so.
+    pub(crate) fn undecidable(
+        &self,
+        server: &str,
+        tool: &str,
+        final_args: Option<&Value>,
+    ) -> Option<(String, &'static str)> {
+        check::undecidable(self, &self.terms_of(server, tool, final_args))
     }
 
     /// What a row of this tool needs to be decided. A condition over arguments counts as fulfilled.
@@ -204,7 +245,7 @@ impl Policy {
         }
         let source = toml::to_string(&document)
             .map_err(|e| PolicyError { code: "P0101", message: format!("cannot be written as TOML: {e}") })?;
-        Ok(Policy { source, document, rules, worlds, today: None })
+        Ok(Policy { source, document, rules, worlds, today: None, voters: Voters::default() })
     }
 }
 

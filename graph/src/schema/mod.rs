@@ -40,7 +40,8 @@ pub struct Fault {
 /// A tool's input schema, ready to hold arguments against. Making one costs more than using it.
 #[derive(Debug)]
 pub struct InputSchema {
-    schema: serde_json::Value,
+    /// As the server wrote it; the validator's own has doubles for numbers.
+    schema: Value,
     validator: jsonschema::Validator,
 }
 
@@ -51,15 +52,14 @@ impl InputSchema {
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
             return Err(format!("a schema is an object, and this is {}", schema.kind()));
         }
-        let schema = schema.to_serde_json();
         let patterns =
             jsonschema::PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS).size_limit(PATTERN_BYTES);
         let validator = jsonschema::options()
             .offline()
             .with_pattern_options(patterns)
-            .build(&schema)
+            .build(&schema.to_serde_json())
             .map_err(|e| sentence::broken(&e))?;
-        Ok(InputSchema { schema, validator })
+        Ok(InputSchema { schema: schema.clone(), validator })
     }
 
     /// Holds arguments against the schema; a reference may become anything, or any value of its input's kind. By path.

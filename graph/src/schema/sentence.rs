@@ -7,12 +7,15 @@ use jsonschema::types::JsonType;
 use super::Fault;
 use super::sketch::{Place, Sketch};
 use crate::policy::did_you_mean;
+use crate::value::Value;
 
 /// What an error says, one fault for each name that it is about.
-pub(super) fn faults(error: &ValidationError<'_>, sketch: &Sketch, schema: &serde_json::Value) -> Vec<Fault> {
+pub(super) fn faults(error: &ValidationError<'_>, sketch: &Sketch, schema: &Value) -> Vec<Fault> {
     let at = error.instance_path().as_str();
     let path = written(at);
-    let owner = owner(schema, error.schema_path().as_str());
+    let keyword = error.schema_path().as_str();
+    let said = pointed(schema, keyword);
+    let owner = keyword.rsplit_once('/').and_then(|(owner, _)| pointed(schema, owner));
     let fault = |path: &str, message: String| Fault {
         path: path.to_owned(),
         kind: error.kind().keyword().to_owned(),
@@ -46,7 +49,10 @@ pub(super) fn faults(error: &ValidationError<'_>, sketch: &Sketch, schema: &serd
             unexpected.iter().map(one).collect()
         }
         Kind::Enum { options } => {
-            let expected: Vec<String> = options.as_array().into_iter().flatten().map(plain).collect();
+            let expected: Vec<String> = match said {
+                Some(Value::List(options)) => options.iter().map(plain).collect(),
+                _ => options.as_array().into_iter().flatten().map(plain_of_json).collect(),
+            };
             let listed = shortened(&expected.join(", "));
             let given = error.instance().as_str().and_then(|given| hint(given, &expected));
             let message =
@@ -55,7 +61,7 @@ pub(super) fn faults(error: &ValidationError<'_>, sketch: &Sketch, schema: &serd
         }
         kind => {
             let is = format!("{} is {}", named(&path), shown(error, sketch));
-            vec![fault(&path, format!("{is}, and {}", must(kind)))]
+            vec![fault(&path, format!("{is}, and {}", must(kind, said)))]
         }
     }
 }
@@ -71,8 +77,10 @@ pub(super) fn broken(error: &ValidationError<'_>) -> String {
     format!("{place}{what}{}", shortened(&error.to_string()))
 }
 
-/// What the schema asks for.
-fn must(kind: &Kind) -> String {
+/// What the schema asks for; `said` is the keyword's value as it stands in the schema, where that is known.
+fn must(kind: &Kind, said: Option<&Value>) -> String {
+    // As the server wrote it, not as a double is written.
+    let or = |limit: String| said.map_or(limit, Value::to_string);
     match kind {
         Kind::Type { kind } => {
             let types: Vec<&str> = match kind {
@@ -81,12 +89,14 @@ fn must(kind: &Kind) -> String {
             };
             format!("must be {}", types.join(" or "))
         }
-        Kind::Constant { expected_value } => format!("must be {}", shortened(&expected_value.to_string())),
-        Kind::Maximum { limit } => format!("must be at most {limit}"),
-        Kind::ExclusiveMaximum { limit } => format!("must be less than {limit}"),
-        Kind::Minimum { limit } => format!("must be at least {limit}"),
-        Kind::ExclusiveMinimum { limit } => format!("must be more than {limit}"),
-        Kind::MultipleOf { multiple_of } => format!("must be a multiple of {multiple_of}"),
+        Kind::Constant { expected_value } => {
+            format!("must be {}", shortened(&or(expected_value.to_string())))
+        }
+        Kind::Maximum { limit } => format!("must be at most {}", or(limit.to_string())),
+        Kind::ExclusiveMaximum { limit } => format!("must be less than {}", or(limit.to_string())),
+        Kind::Minimum { limit } => format!("must be at least {}", or(limit.to_string())),
+        Kind::ExclusiveMinimum { limit } => format!("must be more than {}", or(limit.to_string())),
+        Kind::MultipleOf { multiple_of } => format!("must be a multiple of {}", or(multiple_of.to_string())),
         Kind::MaxLength { limit } => format!("must have at most {limit} characters"),
         Kind::MinLength { limit } => format!("must have at least {limit} characters"),
         Kind::MaxItems { limit } => format!("must have at most {limit} elements"),
@@ -136,6 +146,9 @@ fn shown(error: &ValidationError<'_>, sketch: &Sketch) -> String {
         Some(_) => return kind.to_owned(),
         None => {}
     }
+    if let Some(number) = sketch.number(error.instance_path().as_str()) {
+        return shortened(number.as_str());
+    }
     match instance.as_ref() {
         serde_json::Value::Array(_) | serde_json::Value::Object(_) => kind.to_owned(),
         scalar => shortened(&scalar.to_string()),
@@ -151,7 +164,11 @@ fn shortened(text: &str) -> String {
     text.chars().take(LONGEST).chain(['…']).collect()
 }
 
-fn plain(value: &serde_json::Value) -> String {
+fn plain(value: &Value) -> String {
+    value.text().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn plain_of_json(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
@@ -161,22 +178,29 @@ fn hint(wrong: &str, expected: &[String]) -> Option<String> {
     (!hint.is_empty()).then(|| hint.to_owned())
 }
 
-/// The schema object whose keyword an error is about.
-fn owner<'s>(schema: &'s serde_json::Value, keyword: &str) -> Option<&'s serde_json::Value> {
-    schema.pointer(keyword.rsplit_once('/')?.0)
+/// What a JSON pointer leads to.
+fn pointed<'s>(schema: &'s Value, pointer: &str) -> Option<&'s Value> {
+    pointer.split('/').skip(1).try_fold(schema, |at, part| match at {
+        Value::List(items) => items.get(part.parse::<usize>().ok()?),
+        _ => at.member(&part.replace("~1", "/").replace("~0", "~")),
+    })
 }
 
-fn names(owner: Option<&serde_json::Value>) -> Vec<String> {
-    let properties = owner.and_then(|owner| owner.get("properties")?.as_object());
-    let mut names: Vec<String> = properties.into_iter().flat_map(|p| p.keys().cloned()).collect();
+fn names(owner: Option<&Value>) -> Vec<String> {
+    let Some(Value::Object(properties)) = owner.and_then(|owner| owner.member("properties")) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = properties.iter().map(|(name, _)| name.to_owned()).collect();
     names.sort();
     names
 }
 
-fn takes_a_boolean(schema: &serde_json::Value, owner: Option<&serde_json::Value>, name: &str) -> bool {
-    let Some(property) = owner.and_then(|owner| owner.get("properties")?.get(name)) else { return false };
-    let referred = property.get("$ref").and_then(|r| schema.pointer(r.as_str()?.strip_prefix('#')?));
-    referred.unwrap_or(property).get("type").and_then(serde_json::Value::as_str) == Some("boolean")
+fn takes_a_boolean(schema: &Value, owner: Option<&Value>, name: &str) -> bool {
+    let Some(property) = owner.and_then(|owner| owner.member("properties")?.member(name)) else {
+        return false;
+    };
+    let referred = property.member("$ref").and_then(|r| pointed(schema, r.text()?.strip_prefix('#')?));
+    referred.unwrap_or(property).member("type").and_then(Value::text) == Some("boolean")
 }
 
 fn named(path: &str) -> String {

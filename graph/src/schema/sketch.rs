@@ -23,13 +23,21 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(super) struct Sketch {
     json: serde_json::Value,
-    /// By JSON pointer.
-    places: BTreeMap<String, Place>,
+    places: Places,
+}
+
+/// What the JSON does not say, by JSON pointer.
+#[derive(Debug, Default)]
+struct Places {
+    /// What is not what will be sent.
+    unsure: BTreeMap<String, Place>,
+    /// Numbers that are written in another way than the validator writes them.
+    numbers: BTreeMap<String, Number>,
 }
 
 impl Sketch {
     pub(super) fn of(args: &Template, inputs: &Inputs<'_>) -> Sketch {
-        let mut places = BTreeMap::new();
+        let mut places = Places::default();
         let json = draw(args, inputs, "", &mut places);
         Sketch { json, places }
     }
@@ -42,36 +50,36 @@ impl Sketch {
     pub(super) fn around(&self, pointer: &str) -> Option<&Place> {
         let mut at = pointer;
         loop {
-            if let Some(place) = self.places.get(at) {
+            if let Some(place) = self.places.unsure.get(at) {
                 return Some(place);
             }
             at = at.rsplit_once('/')?.0;
         }
     }
 
+    /// The number at this pointer as it was written, where that differs from how the validator writes it.
+    pub(super) fn number(&self, pointer: &str) -> Option<&Number> {
+        self.places.numbers.get(pointer)
+    }
+
     /// Whether a place lies in what this pointer names.
     pub(super) fn has_within(&self, pointer: &str) -> bool {
         let inside = format!("{pointer}/");
-        self.places.range(inside.clone()..).next().is_some_and(|(place, _)| place.starts_with(&inside))
+        self.places.unsure.range(inside.clone()..).next().is_some_and(|(place, _)| place.starts_with(&inside))
     }
 
     /// Whether there is no place: everything is known exactly.
     pub(super) fn is_exact(&self) -> bool {
-        self.places.is_empty()
+        self.places.unsure.is_empty()
     }
 }
 
-fn draw(
-    args: &Template,
-    inputs: &Inputs<'_>,
-    at: &str,
-    places: &mut BTreeMap<String, Place>,
-) -> serde_json::Value {
+fn draw(args: &Template, inputs: &Inputs<'_>, at: &str, places: &mut Places) -> serde_json::Value {
     match args {
         Template::Lit(value) => literal(value, at, places),
         Template::Ref(reference) => {
             let kind = kind_of(reference, inputs);
-            places.insert(at.to_owned(), if kind.is_some() { Place::OfKind } else { Place::Anything });
+            places.unsure.insert(at.to_owned(), if kind.is_some() { Place::OfKind } else { Place::Anything });
             match kind {
                 Some(InputKind::Text) => "".into(),
                 Some(InputKind::Number) => 0.into(),
@@ -81,7 +89,7 @@ fn draw(
             }
         }
         Template::Text(_) => {
-            places.insert(at.to_owned(), Place::OfKind);
+            places.unsure.insert(at.to_owned(), Place::OfKind);
             "".into()
         }
         Template::List(items) => items
@@ -106,15 +114,19 @@ fn kind_of(reference: &Ref, inputs: &Inputs<'_>) -> Option<InputKind> {
     }
 }
 
-fn literal(value: &Value, at: &str, places: &mut BTreeMap<String, Place>) -> serde_json::Value {
+fn literal(value: &Value, at: &str, places: &mut Places) -> serde_json::Value {
     match value {
         Value::Number(number) => {
             let json = value.to_serde_json();
-            let exact = Number::from_text(&json.to_string());
+            let text = json.to_string();
+            if text != number.as_str() {
+                places.numbers.insert(at.to_owned(), number.clone());
+            }
+            let exact = Number::from_text(&text);
             if exact.is_some_and(|exact| number::compare(&exact, number).is_eq()) {
                 return json;
             }
-            places.insert(at.to_owned(), Place::Rounded(number.clone()));
+            places.unsure.insert(at.to_owned(), Place::Rounded(number.clone()));
             if json.is_number() {
                 return json;
             }
