@@ -250,6 +250,155 @@ fn silence_changes() {
 }
 
 #[test]
+fn what_is_given_back() {
+    names(&[
+        // Adjectives and questions in front of it.
+        ("similar_artists", Read),
+        ("available_rooms", Read),
+        ("cheapest_flights", Read),
+        ("weekly_rainfall", Read),
+        ("who_owns_domain", Read),
+        ("what_to_cook", Read),
+        ("top_scorers", Read),
+        // Nouns for what is told about something, last, or first as a plural.
+        ("tide_times_reference", Read),
+        ("engine_specifications", Read),
+        ("repo_dependencies", Read),
+        ("page_outline", Read),
+        ("reports_revenue", Read),
+        ("analytics_by_country", Read),
+        ("page_screenshot", Read),
+        ("take_screenshot", Read),
+        // Looked up by something.
+        ("museum_by_id", Read),
+        ("recipes_by_ingredient", Read),
+        ("frobnicate_by_id", Unknown),
+        ("delete_by_id", Destructive),
+        // A word that no list knows, in front of "list".
+        ("zorble_list", Read),
+        ("embellish_list", Unknown),
+        ("zorble_scan", Read),
+        // Nouns that are verbs elsewhere, behind a word of reading.
+        ("get_author_photo", Read),
+        ("get_refresh_token", Read),
+        ("list_claims", Read),
+        ("list_rewrites", Read),
+        ("get_market_movers", Read),
+        ("get_install_count", Read),
+        ("claim_coupon", Write),
+        ("mover_archivo", Write),
+        ("get_and_rewrites", Destructive),
+        ("kill_process", Destructive),
+        // How far something is that takes time.
+        ("backup_status", Read),
+        ("import_progress", Read),
+        ("backup_database", Write),
+        ("update_status", Write),
+        // Orders, whatever stands last.
+        ("log_results", Write),
+        ("record_temperature", Write),
+        ("schedule_reports", Write),
+        ("run_diagnostics", Unknown),
+        ("book_itinerary", Destructive),
+        ("reset_dependencies", Destructive),
+    ]);
+}
+
+#[test]
+fn a_plural_alone_clears_where_the_arguments_only_pick() {
+    let with = |name: &str, properties: &str| {
+        of(&tool(name, "", &format!(r#"{{"type":"object","properties":{{{properties}}}}}"#), "null")).effect
+    };
+    assert_eq!(with("museum_exhibits", r#""museum_id":{},"page_size":{},"include_closed":{}"#), Read);
+    assert_eq!(with("museum_exhibits", ""), Read);
+    assert_eq!(with("Museums", r#""cursor":{}"#), Read);
+    // An argument that holds something, or names the very thing that is acted on, may be what is set or done.
+    for properties in [
+        r#""museum_id":{},"content":{}"#,
+        r#""exhibit_id":{}"#,
+        r#""id":{}"#,
+        r#""brightness":{}"#,
+        r#""name":{}"#,
+        r#""entity_id":{}"#,
+    ] {
+        assert_eq!(with("museum_exhibits", properties), Unknown, "{properties}");
+    }
+    // So may a single thing, one that reaches people, one that is a verb too, and one beside a verb that says nothing.
+    for name in [
+        "scene",
+        "museum_notifications",
+        "museum_orders",
+        "museum_backups",
+        "process_exhibits",
+        "frob_exhibits",
+    ] {
+        assert_ne!(with(name, r#""page":{}"#), Read, "{name}");
+    }
+    assert_eq!(of(&tool("museum_exhibits", "", "{}", "null")).effect, Unknown, "arguments that nobody knows");
+}
+
+#[test]
+fn to_convert_what_is_given_works_something_out() {
+    let with = |name: &str, properties: &str| {
+        of(&tool(name, "", &format!(r#"{{"properties":{{{properties}}}}}"#), "null")).effect
+    };
+    assert_eq!(with("convert_csv_to_json", r#""text":{}"#), Read);
+    assert_eq!(with("convert_csv_to_json", r#""input_path":{}"#), Unknown);
+    assert_eq!(with("convert_note", r#""note_id":{}"#), Unknown);
+    assert_eq!(with("convert_text_to_speech", r#""text":{}"#), Unknown);
+    assert_eq!(with("convert_and_send", r#""text":{}"#), Destructive);
+    assert_eq!(with("resolve_hostname", r#""host":{}"#), Read);
+    assert_eq!(with("resolve_ticket", r#""ticket":{}"#), Write);
+    assert_eq!(with("run_promql", r#""query":{}"#), Read);
+    assert_eq!(with("run_sql", r#""query":{}"#), Unknown);
+}
+
+#[test]
+fn what_cannot_be_taken_back() {
+    names(&[
+        // Reaches people as soon as it starts.
+        ("push_message", Destructive),
+        ("trigger_campaign", Destructive),
+        ("start_call", Destructive),
+        ("schedule_announcement", Destructive),
+        ("trigger_build", Write),
+        // Stays where it is written.
+        ("append_ledger_entry", Destructive),
+        ("add_ledger_record", Destructive),
+        ("append_row", Write),
+        // Costs money.
+        ("create_loan", Destructive),
+        ("create_locate", Destructive),
+        ("renew_certificate", Destructive),
+        ("assume_role", Destructive),
+        ("endorse_candidate", Destructive),
+        ("retract_statement", Destructive),
+        ("bulk_deletion", Destructive),
+        ("get_deletion_status", Read),
+    ]);
+    let described = |name: &str, text: &str| of(&tool(name, text, "{}", "null")).effect;
+    assert_eq!(described("start_journey", "Starts a journey to send the welcome mails."), Destructive);
+    assert_eq!(described("set_field", "Set the field or remove it."), Destructive);
+    assert_eq!(described("set_field", "Set the field without going on to remove the old one."), Write);
+    assert_eq!(described("add_entry", "Adds a tamper-proof entry."), Destructive);
+    // Only beside a name that changes something: of a read, the clause is about something else.
+    assert_eq!(described("get_page", "Get a page, for instance to delete it."), Read);
+}
+
+#[test]
+fn a_description_that_is_a_request() {
+    let described = |name: &str, text: &str| of(&tool(name, text, "{}", "null")).effect;
+    assert_eq!(described("get_page", "DELETE /pages/{id}"), Destructive);
+    assert_eq!(described("frobnicate", "PATCH /pages/{id}/format"), Unknown);
+    assert_eq!(described("get_page", "PUT /pages/{id}"), Write);
+    assert_eq!(described("get_page", "GET /pages/{id}"), Read);
+    assert_eq!(described("search_pages", "POST /pages/search"), Read);
+    let trusting = Policy::from_toml("[[trust]]\nserver = \"acme\"\n").unwrap();
+    let lies = tool("format_page", "PATCH /pages/{id}/format", "{}", r#"{"readOnlyHint":true}"#);
+    assert_ne!(classify("acme", &lies, None, &trusting).effect, Read);
+}
+
+#[test]
 fn what_can_do_anything() {
     names(&[
         ("run_command", Unknown),
@@ -368,6 +517,8 @@ fn switches_of_change() {
     assert_eq!(of(&send).effect, Write);
     let harmless = tool("get_report", "", r#"{"properties":{"include_deleted":{"type":"boolean"}}}"#, "null");
     assert_eq!(of(&harmless).effect, Read);
+    let tidy = tool("search_web", "", r#"{"properties":{"remove_duplicates":{"type":"boolean"}}}"#, "null");
+    assert_eq!(of(&tidy).effect, Read);
 }
 
 #[test]
@@ -478,10 +629,15 @@ fn a_server_name_in_front_changes_nothing_and_hides_nothing() {
     };
     assert_eq!(at("github", "github_list_issues"), Read);
     assert_eq!(at("github", "mcp__github__list_issues"), Read);
-    assert_eq!(at("digital-ocean", "digital-ocean-gadget-list"), Unknown);
+    assert_eq!(at("digital-ocean", "digital-ocean-frobnicate-list"), Unknown);
     assert_eq!(at("digital-ocean", "digital-ocean-droplet-list"), Read);
     assert_eq!(at("fetch", "fetch_post"), Destructive);
     assert_eq!(at("search", "search_issues"), Read);
     assert_eq!(at("delete-service", "delete_file"), Destructive);
     assert_eq!(at("list-tools", "list_update"), Write);
+    // A verb of its name in front of a verb of reading is its name; a short form of its name is one too.
+    assert_eq!(at("photo-protect", "protect_get_camera"), Read);
+    assert_eq!(at("photo-protect", "protect_camera"), Write);
+    assert_eq!(at("update", "update_list"), Write);
+    assert_eq!(at("gadgetry", "gad_reports_sales"), Read);
 }

@@ -1,9 +1,10 @@
 //! Layer 1, the arguments: what a closed list of values answers, and text that is run where it arrives.
 
-use super::grammar::of_words;
+use super::grammar::{Takes, of_words};
 use super::name::Reading;
 use super::properties::{self, Property};
 use super::tokens::{fold, split};
+use super::unit::singular;
 use super::words::{Says, Usage, words};
 use super::{Effect, Signal};
 use crate::catalog::Definition;
@@ -16,8 +17,8 @@ pub(super) struct Arguments {
     pub(super) signals: Vec<Signal>,
     /// How far the arguments say which of the things that the tool can do this call does.
     pub(super) answered: Answered,
-    /// The arguments are known, and none of them is a text that may be run.
-    pub(super) asks_records: bool,
+    /// What the name may be read with.
+    pub(super) takes: Takes,
 }
 
 /// How far the arguments answer for the tool as a whole.
@@ -35,7 +36,15 @@ pub(super) enum Answered {
 /// Reads the arguments of a call, or of the tool as such where none are given.
 pub(super) fn of_call(definition: &Definition, args: Option<&Template>) -> Arguments {
     let properties = properties::of(&definition.input_schema);
-    let mut found = Arguments { asks_records: !properties.is_empty(), ..Arguments::default() };
+    let known = !properties.is_empty();
+    let named = split(&definition.name);
+    let takes = Takes {
+        records: known,
+        picks: properties::are_listed(&definition.input_schema)
+            && properties.iter().all(|property| picks(property, &named)),
+        content: known && !properties.iter().any(kept),
+    };
+    let mut found = Arguments { takes, ..Arguments::default() };
     let mut answers = Vec::new();
     let runs_text = speaks_a_language(definition);
     for property in &properties {
@@ -44,7 +53,7 @@ pub(super) fn of_call(definition: &Definition, args: Option<&Template>) -> Argum
         match words().argument(&words_of) {
             Some("text") if open => found.signals.push(free_text(&property.name)),
             Some("query") if open && runs_text => found.signals.push(free_text(&property.name)),
-            Some("query" | "language") if open => found.asks_records = false,
+            Some("query" | "language") if open => found.takes.records = false,
             Some("file") => found.signals.push(Signal::raises(
                 "argument-file",
                 format!("writes a file (argument {})", property.name),
@@ -123,12 +132,38 @@ fn shown(value: &str) -> String {
 }
 
 fn read(value: &str) -> Reading {
-    of_words(&split(value), true)
+    of_words(&split(value), Takes::VALUE)
 }
 
 /// Whether a value is a verb of change for certain, not a noun that could be one.
 fn is_certain(reading: &Reading) -> bool {
     reading.changes.iter().any(|found| matches!(found.verb.usage, Usage::Verb | Usage::Made))
+}
+
+/// Whether an argument only picks what is looked at, of what a tool of this name gives back: `page_size` and, of
+/// `channel_members`, `channel_id`. `member_id` is the one that something may be done with, and so is a bare `id`.
+fn picks(property: &Property, named: &[String]) -> bool {
+    let words_of = split(&property.name);
+    let Some((last, before)) = words_of.split_last() else { return false };
+    let is = |group, word: &str| words().argument_part(group, word);
+    let head = named.iter().take_while(|word| *word != "by").last();
+    let of_head = |word: &String| {
+        let one = |word: &String| singular(word).unwrap_or_else(|| word.clone());
+        head.is_some_and(|head| one(head) == one(word))
+            || ["entity", "device", "item", "object"].contains(&word.as_str())
+    };
+    if is("one", last) && before.last().is_none_or(of_head) {
+        return false;
+    }
+    is("picks", last)
+        || is("picks", &words_of.join("_"))
+        || (!before.is_empty()
+            && (is("tail", last) || words_of.first().is_some_and(|first| is("lead", first))))
+}
+
+/// Whether an argument holds or names something kept elsewhere: `input_path`.
+fn kept(property: &Property) -> bool {
+    split(&property.name).iter().any(|word| words().argument_part("kept", word))
 }
 
 fn is_raw_request(values: &[String]) -> bool {
@@ -146,7 +181,8 @@ fn free_text(name: &str) -> Signal {
 fn switch_of_change(property: &Property, words_of: &[String]) -> Option<Signal> {
     let first = words().word(words_of.first()?).verb?;
     let changes = matches!(first.says, Says::Changes(_)) && matches!(first.usage, Usage::Verb | Usage::Made);
-    (property.boolean && changes && words_of.len() > 1).then(|| {
+    let of_the_answer = words().argument_part("answer", &words_of.join("_"));
+    (property.boolean && changes && words_of.len() > 1 && !of_the_answer).then(|| {
         let says = format!("can change something on the way (argument {})", property.name);
         Signal::raises("argument-switch", says, Effect::Write)
     })

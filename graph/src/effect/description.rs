@@ -10,14 +10,17 @@ use super::{Effect, Signal};
 use crate::catalog::Definition;
 use crate::value::Value;
 
-/// Reads the description, and the title among the annotations.
-pub(super) fn of_definition(definition: &Definition) -> Vec<Signal> {
+/// Reads the description, and the title among the annotations. `changes`: the name or the arguments say that something
+/// changes, so that what else it does on the way counts too.
+pub(super) fn of_definition(definition: &Definition, changes: bool) -> Vec<Signal> {
     let title = definition.annotations.member("title").and_then(Value::text).unwrap_or_default();
     let texts = [("description", definition.description.as_str()), ("title", title)];
     let mut signals = Vec::new();
     for (place, text) in texts {
+        let method = method(text);
         let text = fold(text);
-        for found in verbs(&text) {
+        let further = if changes { in_clauses(&text) } else { Vec::new() };
+        for found in method.into_iter().chain(verbs(&text)).chain(further) {
             signals.push(Signal::raises(
                 format!("{place}-verb-{}", found.verb.group),
                 format!("{} ({place} verb {:?})", found.verb.sentence, found.word),
@@ -69,6 +72,35 @@ fn later_sentences(text: &str) -> Vec<Found> {
             && form.third_person
             && ["create", "delete", "send", "publish", "pay", "overwrite"].contains(&form.verb.group)
             && matches!(form.verb.usage, Usage::Verb | Usage::Made)
+        {
+            found.push(form.found(word));
+        }
+    }
+    found
+}
+
+/// The method of HTTP that the text opens with: "DELETE /users/{id}". A POST may ask.
+fn method(text: &str) -> Option<Found> {
+    let (method, path) = text.trim_start().split_once(' ')?;
+    let word = ["DELETE", "PUT", "PATCH"].contains(&method).then(|| method.to_lowercase())?;
+    let verb = words().word(&word).verb.filter(|_| path.starts_with('/'))?;
+    Some(Found { verb, word, part: "verb" })
+}
+
+/// Verbs of the first sentence that cannot be taken back, wherever they stand in it: "Starts a campaign to send".
+fn in_clauses(text: &str) -> Vec<Found> {
+    let sentence = first_sentence(text.trim_start());
+    let parts: Vec<&str> =
+        sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|w| !w.is_empty()).collect();
+    let denied = parts.iter().any(|word| is("denial", word));
+    let mut found = Vec::new();
+    for (before, pair) in parts.iter().enumerate().take(if denied { 0 } else { parts.len() }) {
+        let Some((&word, rest)) = parts.get(before + 1..).and_then(<[_]>::split_first) else { break };
+        if let Some(form) = form(word)
+            && form.verb.says == Says::Changes(Effect::Destructive)
+            && is("infinitive", pair)
+            && (form.is_only_a_verb() || rest.first().is_some_and(|next| is("article", next)))
+            && form.is_verb(rest)
         {
             found.push(form.found(word));
         }
@@ -134,7 +166,8 @@ fn joined(rest: &[&str], lead: &Form) -> Vec<Found> {
         if let Some(form) = form(verb)
             && matches!(form.verb.says, Says::Changes(_))
             && form.third_person == lead.third_person
-            && (form.third_person || tail.first().is_some_and(|next| is("article", next)))
+            && ((form.third_person && !tail.is_empty())
+                || tail.first().is_some_and(|next| is("article", next)))
             && form.is_verb(tail)
         {
             found.push(form.found(verb));
@@ -158,7 +191,8 @@ impl Form {
         }
         // To run a search is to search; to run a query is to run whatever it is.
         if self.verb.says == Says::Changes(Effect::Unknown) {
-            return rest.iter().take(8).any(|word| is("run", word));
+            let object = || rest.iter().take(8);
+            return object().any(|word| is("run", word)) && !object().any(|word| is("asking", word));
         }
         let article = rest.first().is_some_and(|next| is("article", next));
         match self.verb.usage {
@@ -171,6 +205,11 @@ impl Form {
             Usage::Noun => article,
             Usage::Result => false,
         }
+    }
+
+    /// Whether it is no noun in this form: "deletes", not "updates", nor "delete" among nouns.
+    fn is_only_a_verb(&self) -> bool {
+        self.third_person && matches!(self.verb.usage, Usage::Verb | Usage::Made)
     }
 
     fn found(&self, word: &str) -> Found {

@@ -6,17 +6,33 @@
 
 use super::Effect;
 use super::name::{Found, Reading};
-use super::unit::{Unit, ends_in_get, head, is_mark, is_namespace, singular, units};
-use super::words::{Glue, Says, Usage, Verb, words};
+use super::unit::{Unit, ends_in_get, head, is_mark, is_namespace, is_noun_by_ending, singular, units};
+use super::words::{Glue, Says, Usage, Verb, Word, words};
 
-/// Reads folded words as a name. `asks_records`: to query is to read.
-pub(super) fn of_words(folded: &[String], asks_records: bool) -> Reading {
+/// Reads folded words as a name of something that takes such arguments.
+pub(super) fn of_words(folded: &[String], takes: Takes) -> Reading {
     let units = units(folded);
-    let mut state = State { asks_records, ..State::default() };
+    let mut state = State { takes, ..State::default() };
     for (i, unit) in units.iter().enumerate() {
         state.take(&units, i, unit);
     }
-    state.finish()
+    state.finish(&units)
+}
+
+/// What is known of the arguments that a call takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Takes {
+    /// They are known, and none of them is a text that may be run: to query is to read.
+    pub(super) records: bool,
+    /// They are known, and all of them only pick what is looked at.
+    pub(super) picks: bool,
+    /// They are known, and none of them holds or names something kept elsewhere.
+    pub(super) content: bool,
+}
+
+impl Takes {
+    /// As of a value in a closed list.
+    pub(super) const VALUE: Takes = Takes { records: true, picks: false, content: false };
 }
 
 /// How much of reading stands before a word.
@@ -33,7 +49,7 @@ enum Before {
 
 #[derive(Default)]
 struct State {
-    asks_records: bool,
+    takes: Takes,
     reading: Before,
     /// A verb of change stands before.
     changing: bool,
@@ -55,6 +71,8 @@ struct State {
     payment: Option<Found>,
     /// The first noun that would be a verb of change if no word of reading made it a noun.
     pending: Option<Found>,
+    /// What it would start, where that reaches people or moves money.
+    started: Option<Found>,
 }
 
 impl State {
@@ -66,6 +84,9 @@ impl State {
                 return;
             }
             Some(Glue::Of) => {
+                if unit.text == "by" {
+                    self.looked_up(units, i, unit);
+                }
                 self.tail = true;
                 return;
             }
@@ -77,15 +98,20 @@ impl State {
             Some(_) if unit.word.thing && is_namespace(units, i) => {}
             Some(verb) => match verb.says {
                 Says::Changes(_) => self.change(units, i, unit, verb),
-                Says::Reads if verb.group != "queries" || self.asks_records => {
+                Says::Reads if verb.group != "queries" || self.takes.records => {
                     self.read(units, i, unit, verb);
                 }
                 Says::Nothing if self.draws(units, i, unit) => {
+                    let draws = Verb { says: Says::Reads, group: "draws", sentence: "draws", ..verb };
+                    self.read(units, i, unit, draws);
+                }
+                Says::Nothing if self.converts(units, i, unit) => {
+                    let sentence = "works something out and changes nothing";
                     self.read(
                         units,
                         i,
                         unit,
-                        Verb { says: Says::Reads, group: "draws", sentence: "draws", ..verb },
+                        Verb { says: Says::Reads, group: "computes", sentence, ..verb },
                     );
                 }
                 Says::Reads | Says::Nothing => {
@@ -119,23 +145,46 @@ impl State {
     /// A verb of making whose whole object is a picture of what the arguments hold.
     fn draws(&self, units: &[Unit], i: usize, unit: &Unit) -> bool {
         let after = units.get(i + 1..).unwrap_or_default();
-        self.asks_records
+        self.takes.records
             && ["generate", "render", "draw", "visualize"].contains(&unit.text.as_str())
             && after.iter().all(|unit| unit.word.glue.is_none())
             && head(after).is_some_and(|made| made.word.picture)
+    }
+
+    /// To convert what the arguments hold, and to answer with it; a recording or a printed page is kept somewhere.
+    fn converts(&self, units: &[Unit], i: usize, unit: &Unit) -> bool {
+        let kept = |unit: &Unit| {
+            ["audio", "speech", "sound", "voice", "video", "image", "pdf", "docx", "file"]
+                .contains(&unit.text.as_str())
+        };
+        let changes = |unit: &Unit| unit.word.verb.is_some_and(|verb| matches!(verb.says, Says::Changes(_)));
+        self.takes.content
+            && unit.text == "convert"
+            && !units.get(i + 1..).unwrap_or_default().iter().any(|unit| kept(unit) || changes(unit))
+    }
+
+    /// Behind nouns, and nothing else, `by` says how they are looked up: `issue_by_id`.
+    fn looked_up(&mut self, units: &[Unit], i: usize, by: &Unit) {
+        let (before, after) = (units.get(..i).unwrap_or_default(), units.get(i + 1..).unwrap_or_default());
+        let only_nouns = before.iter().all(Unit::is_only_a_noun);
+        if only_nouns && !after.is_empty() && self.reads.is_none() {
+            self.reads = Some(picked(before.last().unwrap_or(by)));
+            self.reading = self.reading.max(Before::Maybe);
+        }
     }
 
     fn change(&mut self, units: &[Unit], i: usize, unit: &Unit, verb: Verb) {
         let names_a_record = units.get(i + 1).is_some_and(|next| next.word.record);
         let gerund = unit.text.ends_with("ing") && self.begun;
         let is_noun = match verb.usage {
-            _ if gerund && self.reading != Before::Nothing => true,
+            _ if (gerund || is_plural(unit)) && self.reading != Before::Nothing => true,
             Usage::Verb | Usage::Made => {
                 let named = head(units.get(i + 1..).unwrap_or_default());
                 self.reading == Before::Sure && named.is_some_and(|named| named.word.record)
             }
             Usage::Both => {
                 self.tail
+                    || is_progress(units, i)
                     || ends_in_get(units, i)
                     || self.changing
                     || self.reading == Before::Sure
@@ -151,7 +200,10 @@ impl State {
         }
         let found = Found { verb, word: unit.text.clone(), part: "verb" };
         if verb.usage == Usage::Noun && !self.and {
-            self.pending.get_or_insert(found);
+            if self.pending.is_none() {
+                self.started = object(verb, units, i).filter(|_| verb.group == "start");
+                self.pending = Some(found);
+            }
             return;
         }
         self.changing = true;
@@ -167,14 +219,14 @@ impl State {
         let last = object.is_none();
         // To analyze a query may be to run it.
         if verb.group == "computes"
-            && !self.asks_records
+            && !self.takes.records
             && object.is_some_and(|o| ["query", "sql"].contains(&o.text.as_str()))
         {
             self.silent = true;
             return;
         }
         // After a noun that could be a verb, a verb of reading shows that it is a noun: plan_get, package_search.
-        if self.silent && !(self.silent_noun && (verb.usage == Usage::Verb || last)) {
+        if self.silent && !(self.silent_noun && !self.and && (verb.usage == Usage::Verb || last)) {
             return;
         }
         self.silent = false;
@@ -186,22 +238,36 @@ impl State {
         let clears = match verb.usage {
             Usage::Verb | Usage::Made => true,
             Usage::Both => !self.begun || self.pending.is_none() || last,
+            Usage::Noun if verb.group == "picks" => {
+                let before = i.checked_sub(1).and_then(|before| units.get(before));
+                !self.begun || (self.pending.is_none() && before.is_some_and(Unit::is_only_a_noun))
+            }
             // Of the words around it alone: what stands further in front may be anybody's prefix.
             Usage::Noun => {
                 let known = |unit: Option<&Unit>| unit.is_some_and(Unit::is_noun);
-                let noun_before = i.checked_sub(1).is_some_and(|before| known(units.get(before)));
+                let before = i.checked_sub(1).and_then(|before| units.get(before));
+                // A word that no list knows for a verb, in front of "list", is what is listed.
+                let listed = words().is_in("listing", &unit.text)
+                    && before.is_some_and(|unit| unit.word == Word::default());
+                let noun_before = known(before) || listed;
                 let noun_after =
                     known(units.get(i + 1)) && !units.get(i + 1).is_some_and(|u| is_mark(&u.text));
                 !self.begun
                     || (last && noun_before)
                     || (self.pending.is_none() && (noun_before || noun_after))
             }
-            // "post_status" and "email_summary" are orders.
+            // "reports_sales": a collection, and which part of it.
+            Usage::Result if !last => {
+                let all = units.iter().take_while(|unit| unit.word.glue != Some(Glue::Of));
+                unit.text.ends_with('s')
+                    && self.pending.is_none()
+                    && all.enumerate().all(|(at, unit)| at == i || unit.is_only_a_noun())
+            }
+            // "post_status", "email_summary" and "log_results" are orders.
             Usage::Result => {
-                last && self
-                    .pending
-                    .as_ref()
-                    .is_none_or(|noun| !["send", "publish"].contains(&noun.verb.group))
+                let sends = |noun: &Found| ["send", "publish"].contains(&noun.verb.group);
+                let told = words().is_in("told", &unit.text);
+                self.pending.as_ref().is_none_or(|noun| told && !sends(noun))
             }
         };
         if !clears {
@@ -216,18 +282,22 @@ impl State {
         }
     }
 
-    fn finish(mut self) -> Reading {
+    fn finish(mut self, units: &[Unit]) -> Reading {
         if let Some(noun) = self.pending.take()
             && self.reading != Before::Sure
             && !self.closed
             && self.changes.is_empty()
         {
             self.changes.push(noun);
+            self.changes.extend(self.started.take());
         }
         if self.silent && self.changes.is_empty() {
             self.changes.extend(self.payment.take());
         }
         let clears = self.changes.is_empty() && !self.silent;
+        if clears && self.reads.is_none() && self.takes.picks {
+            self.reads = collection(units);
+        }
         Reading { changes: self.changes, reads: self.reads.filter(|_| clears) }
     }
 }
@@ -236,11 +306,51 @@ impl State {
 fn object(verb: Verb, units: &[Unit], i: usize) -> Option<Found> {
     let before = || head(units.get(..i).unwrap_or_default());
     let object = head(units.get(i + 1..).unwrap_or_default()).or_else(before)?;
-    let (group, sentence) = match verb.usage {
+    let made = verb.usage == Usage::Made;
+    let (group, sentence) = match verb.group {
         _ if object.word.money => ("money", "spends or moves money"),
-        Usage::Made if object.word.people => ("people", "reaches people"),
+        _ if object.word.people && (made || verb.group == "start") => ("people", "reaches people"),
+        _ if made && units.iter().any(|unit| unit.word.ledger) => ("ledger", "cannot be taken back"),
         _ => return None,
     };
     let verb = Verb { says: Says::Changes(Effect::Destructive), group, sentence, ..verb };
     Some(Found { verb, word: object.text.clone(), part: "noun" })
+}
+
+/// Nouns and nothing else, of which the last is a plural: `conversation_members`. It names what is given back, where all
+/// that is asked for besides is which of it.
+fn collection(units: &[Unit]) -> Option<Found> {
+    let phrase: Vec<&Unit> = units
+        .iter()
+        .take_while(|unit| unit.word.glue != Some(Glue::Of))
+        .filter(|unit| unit.word.glue.is_none() && !is_mark(&unit.text))
+        .collect();
+    let last = phrase.last()?;
+    let plural = singular(&last.text).is_some_and(|one| {
+        let word = words().word(&one);
+        let acts = word.verb.is_some_and(|verb| matches!(verb.says, Says::Changes(_)));
+        (word.thing || is_noun_by_ending(&one)) && !acts
+    });
+    let only_nouns = phrase.iter().all(|unit| unit.is_only_a_noun());
+    (only_nouns && plural && !last.word.people && !last.word.money).then(|| picked(last))
+}
+
+/// What is found where a name only says what is given back.
+fn picked(noun: &Unit) -> Found {
+    let verb = Verb { says: Says::Reads, usage: Usage::Noun, group: "picks", sentence: "reads" };
+    Found { verb, word: noun.text.clone(), part: "noun" }
+}
+
+/// Whether the word is something that takes time, and the name asks how far it is: `sync_status`.
+fn is_progress(units: &[Unit], i: usize) -> bool {
+    let takes_time = |text: &str| words().is_in("progress", text);
+    let after = units.get(i + 1..).unwrap_or_default();
+    after.len() == 1
+        && after.iter().all(|unit| ["status", "progress"].contains(&unit.text.as_str()))
+        && units.get(i).is_some_and(|unit| takes_time(&unit.text))
+}
+
+/// Whether it is a verb only as the third person, which is a plural too: `list_rewrites`.
+fn is_plural(unit: &Unit) -> bool {
+    words().word(&unit.text).verb.is_none() && singular(&unit.text).is_some()
 }

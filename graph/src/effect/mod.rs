@@ -115,7 +115,7 @@ pub fn classify(
 /// What all layers but the policy's own word say.
 fn signals(server: &str, definition: &Definition, args: Option<&Template>, policy: &Policy) -> Vec<Signal> {
     let arguments = arguments::of_call(definition, args);
-    let mut name = name::of_tool(server, &definition.name, arguments.asks_records);
+    let mut name = name::of_tool(server, &definition.name, arguments.takes);
     if arguments.answered != Answered::No {
         // A name that says what is done counts whatever the arguments say.
         name.changes.retain(name::Found::is_certain);
@@ -126,7 +126,8 @@ fn signals(server: &str, definition: &Definition, args: Option<&Template>, polic
         signal.of_call = true;
     }
     let trusted = policy.trusts(server, &definition.name);
-    let of_the_whole = description::of_definition(definition)
+    let changes = signals.iter().any(|signal| signal.raises);
+    let of_the_whole = description::of_definition(definition, changes)
         .into_iter()
         .chain(annotations::of_definition(definition, trusted));
     let by_literal = arguments.answered == Answered::ByLiteral;

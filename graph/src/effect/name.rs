@@ -1,6 +1,6 @@
 //! Layer 3, the name.
 
-use super::grammar::of_words;
+use super::grammar::{Takes, of_words};
 use super::tokens::split;
 use super::words::{Says, Usage, Verb, words};
 use super::{Effect, Signal};
@@ -40,22 +40,30 @@ pub(super) struct Reading {
     pub(super) reads: Option<Found>,
 }
 
-/// Reads a tool's name. Words of the server's name in front of it are passed over. `asks_records`: the call's arguments
-/// are known, and none of them is a text that is run, so that to query is to read.
-pub(super) fn of_tool(server: &str, name: &str, asks_records: bool) -> Reading {
+/// Reads a tool's name. Words of the server's name in front of it are passed over.
+pub(super) fn of_tool(server: &str, name: &str, takes: Takes) -> Reading {
     let all = split(name);
     let mut prefixes = split(server);
     prefixes.push("mcp".to_owned());
+    // "woo" for woocommerce; a verb only where it is the whole word.
+    let is_verb = |word: &String| words().word(word).verb.is_some();
+    let short_for = |word: &String| {
+        word.len() >= 3 && !is_verb(word) && prefixes.iter().any(|prefix| prefix.starts_with(word.as_str()))
+    };
+    let is_prefix = |word: &String| prefixes.contains(word) || short_for(word);
     let bare = |keep_verbs: bool| {
-        let leading = all
-            .iter()
-            .take_while(|word| prefixes.contains(word) && !(keep_verbs && words().word(word).verb.is_some()));
+        let leading = all.iter().take_while(|word| is_prefix(word) && !(keep_verbs && is_verb(word)));
         let skipped = leading.count();
         all.get(skipped..).filter(|rest| !rest.is_empty()).unwrap_or(&all)
     };
-    let mut reading = of_words(bare(true), asks_records);
+    // A verb of the server's own name, right in front of a verb of reading, is its name: protect_get_camera. `update_list` is none.
+    let begins_to_read = bare(false).first().is_some_and(|word| {
+        let verb = words().word(word).verb;
+        verb.is_some_and(|verb| verb.says == Says::Reads && verb.usage == Usage::Verb)
+    });
+    let mut reading = of_words(bare(!begins_to_read), takes);
     // A server called `fetch` must not make a read of `fetch_post`.
-    let without_prefix = of_words(bare(false), asks_records).changes;
+    let without_prefix = of_words(bare(false), takes).changes;
     if reading.changes.is_empty() && !without_prefix.is_empty() {
         reading = Reading { changes: without_prefix, reads: None };
     }

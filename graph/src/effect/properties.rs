@@ -53,6 +53,11 @@ pub(super) fn of(schema: &Value) -> Vec<Property> {
     found.into_values().collect()
 }
 
+/// Whether the schema says itself which arguments there are, if only that there are none.
+pub(super) fn are_listed(schema: &Value) -> bool {
+    matches!(schema.member("properties"), Some(Value::Object(_)))
+}
+
 /// How many references are followed in a row, and how many alternatives a list of values may have; beyond, it is open.
 const MAX_HOPS: usize = 8;
 const MAX_BRANCHES: usize = 64;

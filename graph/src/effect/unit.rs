@@ -12,6 +12,12 @@ pub(super) struct Unit {
 }
 
 impl Unit {
+    /// Whether it is a noun, and nothing is known of a verb that it could be.
+    pub(super) fn is_only_a_noun(&self) -> bool {
+        let gives = self.word.verb.is_none_or(|verb| verb.says == Says::Reads && verb.usage == Usage::Result);
+        self.word.glue == Some(Glue::How) || (gives && self.is_noun())
+    }
+
     /// Whether it is known for a noun, also if it is a verb elsewhere.
     pub(super) fn is_noun(&self) -> bool {
         let verb = self.word.verb.map(|verb| verb.usage);
@@ -69,8 +75,20 @@ pub(super) fn is_mark(text: &str) -> bool {
     text.chars().all(char::is_numeric) || (text.chars().count() == 1 && !text.chars().any(unspaced))
 }
 
-const NOUN: Word =
-    Word { verb: None, glue: None, thing: true, people: false, money: false, picture: false, record: false };
+const NOUN: Word = Word {
+    verb: None,
+    glue: None,
+    thing: true,
+    people: false,
+    money: false,
+    picture: false,
+    record: false,
+    ledger: false,
+};
+
+/// Endings of nouns that no verb has; the few verbs that do are listed.
+const NOUN_ENDINGS: [&str; 12] =
+    ["tion", "sion", "ment", "ness", "ity", "ance", "ence", "ology", "graphy", "ship", "ware", "ics"];
 
 /// What is known about a word, also where it is a form of a listed one or made of it.
 fn known(word: &str) -> Word {
@@ -102,7 +120,7 @@ fn known(word: &str) -> Word {
         let verb = base.filter(changes).map(|verb| Verb { usage: Usage::Both, ..verb });
         return Word { verb, ..NOUN };
     }
-    if word.ends_with("ed") {
+    if word.ends_with("ed") || is_noun_by_ending(word) || is_acronym(word) {
         return NOUN;
     }
     if ["ify", "ize", "ise", "yse", "yze", "ate"].iter().any(|end| word.ends_with(end)) {
@@ -110,6 +128,16 @@ fn known(word: &str) -> Word {
         return Word { verb: Some(verb), ..Word::default() };
     }
     Word::default()
+}
+
+/// Whether it ends like a noun and not like a verb.
+pub(super) fn is_noun_by_ending(word: &str) -> bool {
+    NOUN_ENDINGS.iter().any(|end| word.ends_with(end))
+}
+
+/// Whether it is too short of vowels to be a word: `vpc`, `dns`.
+fn is_acronym(word: &str) -> bool {
+    word.len() <= 4 && word.chars().all(|c| c.is_ascii_lowercase() && !"aeiouy".contains(c))
 }
 
 /// A verb with something in front of it: `unmute`, `resend`, `bulkdelete`, `batchget`.

@@ -1,6 +1,6 @@
 //! The word lists, read once: what each word of a name or of a description stands for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use super::Effect;
@@ -73,6 +73,8 @@ pub(super) struct Word {
     pub(super) picture: bool,
     /// It is a record of something that was done, or a rule about it.
     pub(super) record: bool,
+    /// What is written there stays there.
+    pub(super) ledger: bool,
 }
 
 /// A word of a script without spaces, found within a longer run.
@@ -111,6 +113,7 @@ pub(super) struct Words {
     phrases: BTreeMap<String, Vec<(Vec<String>, ReadAs)>>,
     strokes: Vec<Stroke>,
     arguments: HashMap<String, &'static str>,
+    argument_parts: BTreeMap<&'static str, BTreeSet<String>>,
     sentences: BTreeMap<&'static str, Vec<String>>,
     warnings: Vec<Warning>,
 }
@@ -160,6 +163,11 @@ impl Words {
         self.arguments.get(&words.join("_")).copied()
     }
 
+    /// Whether words joined by `_` stand in one of the groups of arguments.txt that hold words, not arguments.
+    pub(super) fn argument_part(&self, group: &str, word: &str) -> bool {
+        self.argument_parts.get(group).is_some_and(|words| words.contains(word))
+    }
+
     /// The words of a group of sentences.txt, folded.
     pub(super) fn group(&self, group: &str) -> impl Iterator<Item = &str> {
         self.sentences.get(group).into_iter().flatten().map(String::as_str)
@@ -201,6 +209,7 @@ impl Words {
             word.money |= row.group == "money";
             word.picture |= row.group == "picture";
             word.record |= row.group == "record";
+            word.ledger |= row.group == "ledger";
         }
         for row in rows(GLUE) {
             let glue = match row.group {
@@ -217,7 +226,12 @@ impl Words {
             lists.phrases.entry(first).or_default().push((left.collect(), read_as));
         }
         for row in rows(ARGUMENTS) {
-            lists.arguments.insert(split(row.word).join("_"), row.group);
+            let word = split(row.word).join("_");
+            if ["picks", "lead", "tail", "one", "kept", "answer"].contains(&row.group) {
+                lists.argument_parts.entry(row.group).or_default().insert(word);
+            } else {
+                lists.arguments.insert(word, row.group);
+            }
         }
         for row in rows(SENTENCES) {
             lists.sentences.entry(row.group).or_default().push(fold(row.word));
