@@ -20,7 +20,7 @@ use std::sync::mpsc::channel;
 use plangate_graph::Value;
 use plangate_notify::sign::{ID, SIGNATURE, TIMESTAMP};
 use plangate_notify::{Secret, verify};
-use receiver::Receiver;
+use receiver::{Receiver, Seen};
 use support::{Place, Ran, kill_9, member, text, until};
 
 const RECIPE: &str = "then:\n  a: notes.post_note {\"text\":\"do not tell this\",\"amount\":1.10}\n";
@@ -72,7 +72,7 @@ fn what_a_run_does_is_told_signed_and_without_its_arguments() {
     run(&place, &["approve", &id, "--note", "not to be told"]).ended(0);
     run(&place, &["webhooks", "deliver"]).ended(0);
     let seen = receiver.seen();
-    assert_eq!(seen.iter().map(|s| s.kind()).collect::<Vec<_>>(), ["asked", "approved", "outcome", "ended"]);
+    assert_eq!(seen.iter().map(Seen::kind).collect::<Vec<_>>(), ["asked", "approved", "outcome", "ended"]);
     let secret = Secret::new(SECRET).unwrap();
     for one in &seen {
         let (at, body) = (one.header(TIMESTAMP), String::from_utf8(one.body.clone()).unwrap());

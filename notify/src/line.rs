@@ -163,14 +163,13 @@ impl Line {
             Err(TryLockError::WouldBlock) => return Ok(false),
             Err(TryLockError::Error(e)) => return Err(io(e)),
         }
-        let progress = match read(&self.path)? {
-            Some(progress) => progress,
-            None => {
-                let last = store.events(0)?.last().map_or(0, |event| event.seq);
-                let progress = Progress::from(last);
-                save(&self.path, &progress)?;
-                progress
-            }
+        let progress = if let Some(progress) = read(&self.path)? {
+            progress
+        } else {
+            let last = store.events(0)?.last().map_or(0, |event| event.seq);
+            let progress = Progress::from(last);
+            save(&self.path, &progress)?;
+            progress
         };
         self.held = Some(Held { _lock: lock, progress, ahead: VecDeque::new() });
         Ok(true)

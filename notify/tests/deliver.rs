@@ -23,7 +23,7 @@ use plangate_approval::{MemoryStore, NewRun, Person, RunId, RunState, Storage, T
 use plangate_notify::line::standing;
 use plangate_notify::sign::{ID, SIGNATURE, TIMESTAMP};
 use plangate_notify::{Courier, Line, Secret, Turn, Webhook, verify};
-use receiver::Receiver;
+use receiver::{Receiver, Seen};
 use tempfile::TempDir;
 
 const SECRET: &str = "a secret of two sides";
@@ -82,7 +82,7 @@ fn what_happens_is_told_in_order_and_signed() {
     }
     assert_eq!(turns, [3, 5, 7], "only what it asked for");
     let seen = receiver.seen();
-    assert_eq!(seen.iter().map(|s| s.seq()).collect::<Vec<_>>(), turns);
+    assert_eq!(seen.iter().map(Seen::seq).collect::<Vec<_>>(), turns);
     let now = NOW.0 / 1000;
     let secret = Secret::new(SECRET).unwrap();
     let mut ids = Vec::new();
@@ -120,7 +120,7 @@ fn what_fails_is_told_again_later_under_the_same_id_and_the_rest_waits() {
     assert_eq!(line.turn(&store, after(1_001), 255), Ok(Turn::Took(2)));
     assert_eq!(line.turn(&store, after(1_001), 255), Ok(Turn::Idle));
     let seen = receiver.seen();
-    assert_eq!(seen.iter().map(|s| s.seq()).collect::<Vec<_>>(), [1, 1, 1, 2]);
+    assert_eq!(seen.iter().map(Seen::seq).collect::<Vec<_>>(), [1, 1, 1, 2]);
     assert_eq!((seen[0].header(ID), &seen[0].body), (seen[2].header(ID), &seen[2].body));
     assert_ne!(seen[0].header(TIMESTAMP), seen[2].header(TIMESTAMP), "each attempt says when it was made");
     assert_ne!(seen[2].header(ID), seen[3].header(ID));
@@ -242,7 +242,7 @@ fn a_slow_receiver_holds_nothing_up() {
         std::thread::yield_now();
     };
     while let Turn::Took(_) = line.turn(&*store, store.now(), 0).unwrap() {}
-    let mut told: Vec<u64> = receiver.seen().iter().map(|s| s.seq()).collect();
+    let mut told: Vec<u64> = receiver.seen().iter().map(Seen::seq).collect();
     told.dedup();
     assert_eq!(told, [1, 2, 3, 4]);
     assert_eq!(standing(folder.path(), &address).unwrap().unwrap().told, 4);
@@ -259,6 +259,6 @@ fn a_courier_tells_what_there_is_before_it_ends() {
         a_run(&store);
     }
     assert_eq!(courier.finish(Duration::from_secs(60)), []);
-    assert_eq!(one.seen().iter().map(|s| s.seq()).collect::<Vec<_>>(), [1, 3, 5, 7, 9]);
-    assert_eq!(two.seen().iter().map(|s| s.seq()).collect::<Vec<_>>(), [2, 4, 6, 8, 10]);
+    assert_eq!(one.seen().iter().map(Seen::seq).collect::<Vec<_>>(), [1, 3, 5, 7, 9]);
+    assert_eq!(two.seen().iter().map(Seen::seq).collect::<Vec<_>>(), [2, 4, 6, 8, 10]);
 }

@@ -53,7 +53,7 @@ impl Receiver {
     pub fn on(at: SocketAddr, answer: impl Fn(usize, &Seen) -> String + Send + Sync + 'static) -> Receiver {
         let listener = TcpListener::bind(at).unwrap();
         let at = listener.local_addr().unwrap();
-        let (seen, over): (Arc<Mutex<Vec<Seen>>>, Arc<AtomicBool>) = Default::default();
+        let (seen, over) = (Arc::<Mutex<Vec<Seen>>>::default(), Arc::<AtomicBool>::default());
         let (kept, stop) = (Arc::clone(&seen), Arc::clone(&over));
         let thread = std::thread::spawn(move || {
             for stream in listener.incoming() {
