@@ -299,6 +299,10 @@ fn what_is_given_back() {
         ("record_temperature", Write),
         ("schedule_reports", Write),
         ("run_diagnostics", Unknown),
+        ("run_zorble_scan", Unknown),
+        ("run_port_scan", Unknown),
+        ("schedule_port_scan", Write),
+        ("order_list", Read),
         ("book_itinerary", Destructive),
         ("reset_dependencies", Destructive),
     ]);

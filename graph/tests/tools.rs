@@ -162,14 +162,19 @@ fn measured() {
         tools.iter().filter(|t| t.random && !t.changes() && of(t, policy).effect.changes()).count()
     };
     let (plain, trusted) = (asked(&untrusted), asked(&trusting()));
-    let weaker = found.iter().filter(|(t, c)| t.label == "destructive" && c.effect == Effect::Write).count();
+    // Not even as writes: those can be let through as a class.
+    let weaker: Vec<String> = found
+        .iter()
+        .filter(|(tool, c)| tool.label == "destructive" && c.effect == Effect::Write)
+        .map(|(tool, c)| format!("{} {} ({})", tool.server, tool.definition.name, c.evidence[0].says))
+        .collect();
     println!(
         "\nreads asked: {plain} of {} ({:.1} %), with trusted hints {trusted} ({:.1} %)",
         rows("read"),
         rate(plain, rows("read")),
         rate(trusted, rows("read"))
     );
-    println!("destructive taken for reversible: {weaker}");
+    println!("destructive taken for reversible: {weaker:?}");
     println!("writes missed: {:?}", missed("write", true));
     println!("{} tools in {} ms", tools.len(), took.as_millis());
     println!(
@@ -181,7 +186,19 @@ fn measured() {
         println!("  {} {}: {}", tool.server, tool.definition.name, c.evidence[0].says);
     }
 
+    let mut servers: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for (tool, c) in found.iter().filter(|(tool, _)| tool.random && !tool.changes()) {
+        let (asked, all) = servers.entry(&tool.server).or_default();
+        *asked += usize::from(c.effect.changes());
+        *all += 1;
+    }
+    println!("\nservers of which more than a third of the reads are asked:");
+    for (server, (asked, all)) in servers.iter().filter(|(_, (asked, all))| 3 * asked > *all) {
+        println!("  {server}: {asked} of {all}");
+    }
+
     assert_eq!(missed("destructive", false), [""; 0]);
+    assert_eq!(weaker, [""; 0]);
     assert_eq!(missed("ambiguous", true), [""; 0]);
     assert!(rate(missed("write", true).len(), rows("write")) <= 0.5, "{:?}", missed("write", true));
     assert!(rate(plain, rows("read")) <= 15.0);

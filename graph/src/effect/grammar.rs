@@ -252,8 +252,10 @@ impl State {
                 let noun_before = known(before) || listed;
                 let noun_after =
                     known(units.get(i + 1)) && !units.get(i + 1).is_some_and(|u| is_mark(&u.text));
+                // "schedule_port_scan" is an order; of "order_list" the order is a noun.
+                let names_a_list = verb.group == "reads" && known(before);
                 !self.begun
-                    || (last && noun_before)
+                    || (last && names_a_list)
                     || (self.pending.is_none() && (noun_before || noun_after))
             }
             // "reports_sales": a collection, and which part of it.
