@@ -145,6 +145,7 @@ fn live<S: Storage + 'static>(store: &Arc<Dying<S>>, world: World) -> Result<End
     loop {
         ended = match &ended {
             Ended::Done(_) => return Ok(ended),
+            Ended::Stopped { .. } => panic!("nobody stops it: {ended:#?}"),
             Ended::Attention { run, .. } => executor.accept(run, &person("bob"), present.clone())?,
             Ended::Parked { run, waiting, .. } => {
                 assert!(!waiting.is_empty(), "parked with nothing to decide");
