@@ -85,6 +85,41 @@ fn what_was_approved_is_sent_byte_for_byte() {
     assert!(place.read("posted").contains(r#""arguments":{"amount":1.10,"rate":1e2,"text":"costs 1.10"}"#));
 }
 
+/// What hides on a screen is shown escaped and sent as it is; what is long is shown whole.
+#[test]
+fn hostile_text_is_shown_whole_and_sent_unchanged() {
+    let place = Place::new();
+    let tail = format!("{}PAY MALLORY", "x ".repeat(2_500));
+    // Escaped in the recipe, where such characters may not stand as they are.
+    let text_of = format!(r"\u202edaily\u200b \u001b[31m {tail}");
+    let post = format!(r#"{{"text":"{text_of}","amount":9007199254740993,"rate":1.0}}"#);
+    place.write("x.recipe", &format!("then:\n  post: notes.post_note {post}\n"));
+    let parked = place.run(&["run", "x.recipe"]).ended(3);
+    let id = text(&place.waiting(), "id").to_owned();
+    let shown = place.run(&["show", &id]).ended(0);
+    let listed = place.run(&["approvals"]).ended(0);
+    let card = place.run(&["plan", "x.recipe"]).ended(0);
+    for (what, out) in
+        [("run", &parked.out), ("show", &shown.out), ("list", &listed.out), ("plan", &card.out)]
+    {
+        let hidden = out.chars().find(|c| *c != '\n' && plangate_graph::card::visible::is_hidden(*c));
+        assert_eq!(hidden, None, "{what}");
+        let whole = out.contains("PAY MALLORY");
+        let said = out.contains("characters shown");
+        assert!(whole || said || !out.contains("x x x"), "{what} cuts without a word: {out}");
+    }
+    assert!(
+        shown.out.contains("PAY MALLORY") && shown.out.contains(r"\u{202e}daily\u{200b}"),
+        "{}",
+        shown.out
+    );
+    assert!(shown.out.contains("9007199254740993") && shown.out.contains("1.0"), "{}", shown.out);
+    place.run(&["approve", &id]).ended(0);
+    let sent = place.read("posted");
+    assert!(sent.contains(&tail) && sent.contains("\u{202e}daily\u{200b}"), "{sent}");
+    assert!(sent.contains(r#""amount":9007199254740993,"rate":1.0"#), "{sent}");
+}
+
 #[test]
 fn actions_json_is_run_like_its_recipe_and_not_without_its_gate() {
     let place = Place::new();

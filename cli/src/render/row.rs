@@ -272,6 +272,35 @@ mod tests {
         assert_eq!(shown("{}", Arguments::All), "  arguments   none\n");
     }
 
+    /// A tail of 5 KB, text that turns the direction, hides or moves the cursor, and numbers that a float would change.
+    #[test]
+    fn hostile_arguments_are_shown_whole_and_escaped() {
+        let tail = format!("ok{}{}", " ".repeat(5_000), "AND PAY MALLORY");
+        let hostile =
+            "\u{202e}\u{2066}\u{200b}\u{200d}\u{feff}\u{2028}\u{85}\u{1b}[2J\u{1b}[31m\r\u{8}\u{e0041}";
+        let text = |text: &str| Value::from(text).to_string();
+        let numbers = "[9007199254740993,12345678901234567890123,1,1.0,1.10,1e2,-0,0.1e-7]";
+        let args = format!(
+            r#"{{"numbers":{numbers},"tail":{},"hostile":{},{}:"a name that hides"}}"#,
+            text(&tail),
+            text(hostile),
+            text(hostile)
+        );
+        let all = shown(&args, Arguments::All);
+        assert!(all.contains(&tail), "nothing is cut");
+        assert!(all.contains(numbers), "{all}");
+        for c in all.chars().filter(|c| *c != '\n') {
+            assert!(!plangate_graph::card::visible::is_hidden(c), "{:x} reaches the screen", u32::from(c));
+        }
+        let escaped = r"\u{202e}\u{2066}\u{200b}\u{200d}\u{feff}\u{2028}\u{85}";
+        assert_eq!(all.matches(escaped).count(), 2, "in the name and in the value: {all}");
+        let some = shown(&args, Arguments::Some);
+        assert!(
+            some.contains("characters shown; `plangate show` shows all]"),
+            "the tail is announced: {some}"
+        );
+    }
+
     #[test]
     fn what_is_cut_is_counted_and_only_where_all_can_be_asked_for() {
         let long = format!("{{\"text\":\"{}\"}}", "y".repeat(5_000));
