@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use plangate_approval::{Approvals, Decision, Person, RowState, SqliteStore, Storage};
+use plangate_approval::{Approvals, Decision, Person, Row, RowState, RunId, SqliteStore, Storage};
 use plangate_executor::{Ended, Executor};
 use plangate_graph::VerifiedPlan;
 use rusqlite::{Connection, params};
@@ -108,28 +108,59 @@ impl Parking {
     /// # Panics
     /// If it does anything else.
     pub fn there_and_back(&self) -> Fallible<()> {
-        let Ended::Parked { run, waiting, .. } = self.executor.run(&self.plan, start())? else {
-            return Err("it did not park".into());
-        };
-        let row = waiting.first().ok_or("nobody is asked")?;
+        for (run, row) in self.parked(1)? {
+            self.execute(&run, &row)?;
+        }
+        Ok(())
+    }
+
+    /// How many commits approving and executing takes, for each of so many parked runs one after the other: counted in
+    /// the write-ahead log, where each commit ends with a frame that says so.
+    pub fn commits_to_execute(&self, runs: usize) -> Fallible<Vec<usize>> {
+        // While somebody reads what was there before, nothing is taken out of the log.
+        let reader = open(&self.disk.file())?;
+        reader.execute_batch("BEGIN; SELECT count(*) FROM run;")?;
+        let mut counted = Vec::new();
+        for (run, row) in self.parked(runs)? {
+            let before = commits(&self.disk.file())?;
+            self.execute(&run, &row)?;
+            counted.push(commits(&self.disk.file())? - before);
+        }
+        reader.execute_batch("ROLLBACK")?;
+        Ok(counted)
+    }
+
+    /// Parks so many runs.
+    pub fn parked(&self, runs: usize) -> Fallible<Vec<(RunId, Row)>> {
+        let mut parked = Vec::new();
+        for _ in 0..runs {
+            let Ended::Parked { run, waiting, .. } = self.executor.run(&self.plan, start())? else {
+                return Err("it did not park".into());
+            };
+            let row = waiting.into_iter().next().ok_or("nobody is asked")?;
+            parked.push((run, row));
+        }
+        Ok(parked)
+    }
+
+    /// Approves a parked run and resumes it to its end.
+    ///
+    /// # Panics
+    /// If it does not end well.
+    pub fn execute(&self, run: &RunId, row: &Row) -> Fallible<()> {
         let by = Person { issuer: "bench".into(), subject: "bob".into(), roles: Vec::new(), verified: true };
         let yes = Decision { row: row.id.clone(), seen: row.digest, by, yes: true, reason: None };
         let decided = Approvals::new(Arc::clone(self.disk.store())).decide(&yes)?;
         if decided.state != RowState::Approved {
             return Err(format!("the row is {:?}", decided.state).into());
         }
-        ended(&self.executor.resume(&run, None)?);
+        ended(&self.executor.resume(run, None)?);
         Ok(())
     }
 
     /// Parks so many runs that nobody decides.
     pub fn park(&self, runs: usize) -> Fallible<()> {
-        for _ in 0..runs {
-            let Ended::Parked { .. } = self.executor.run(&self.plan, start())? else {
-                return Err("it did not park".into());
-            };
-        }
-        Ok(())
+        self.parked(runs).map(drop)
     }
 
     /// Bytes of the file once everything in it is in its place.
@@ -147,4 +178,52 @@ impl Parking {
     pub fn store(&self) -> &impl Storage {
         &**self.disk.store()
     }
+
+    /// The bare query behind the queue, over the same file.
+    pub fn bare_queue(&self) -> Fallible<BareQueue> {
+        Ok(BareQueue { db: open(&self.disk.file())? })
+    }
+}
+
+/// The query of the queue, without the store: the same rows and columns, read as `SQLite` has them.
+#[derive(Debug)]
+pub struct BareQueue {
+    db: Connection,
+}
+
+impl BareQueue {
+    /// Reads everything that waits, and says how many rows that are.
+    pub fn read(&self) -> Fallible<usize> {
+        let mut find = self.db.prepare_cached(
+            "SELECT a.*, run.fence, run.holder, run.lease_until FROM approval a LEFT JOIN run ON run.id = a.run
+             WHERE a.state IN ('pending', 'approved', 'claimed', 'uncertain') ORDER BY a.seq",
+        )?;
+        let columns = find.column_count();
+        let mut found = find.query([])?;
+        let mut rows = 0;
+        while let Some(row) = found.next()? {
+            for column in 0..columns {
+                std::hint::black_box(row.get::<_, rusqlite::types::Value>(column)?);
+            }
+            rows += 1;
+        }
+        Ok(rows)
+    }
+}
+
+/// Commits in the write-ahead log of this database, from its beginning.
+///
+/// Format: a header of 32 bytes with page size and salts, then frames of 24 bytes and a page. A frame whose second number
+/// is not zero ends a commit; frames with other salts are left from before the log began anew.
+fn commits(database: &Path) -> Fallible<usize> {
+    let mut log = database.as_os_str().to_owned();
+    log.push("-wal");
+    let log = std::fs::read(log)?;
+    let number =
+        |at: usize| -> Option<u32> { Some(u32::from_be_bytes(log.get(at..at + 4)?.try_into().ok()?)) };
+    let salts = |at: usize| Some((number(at)?, number(at + 4)?));
+    let page = usize::try_from(number(8).ok_or("the log has no header")?)?;
+    let ours = salts(16);
+    let frames = (32..log.len()).step_by(24 + page).take_while(|at| salts(at + 8) == ours);
+    Ok(frames.filter(|at| number(at + 4).is_some_and(|pages| pages > 0)).count())
 }
