@@ -127,7 +127,7 @@ mod tests {
             format!(
                 "{{\"data\":{{\"by\":{{\"issuer\":\"os\",\"subject\":\"ann\",\"verified\":true}},\"event_hash\":\"{}\",\
                  \"outcome\":\"failed\",\"row\":\"a1\",\"run\":\"r1\",\"seq\":7,\"store\":\"store-1\"}},\
-                 \"timestamp\":\"2026-09-21T14:13:20Z\",\"type\":\"outcome\"}}",
+                 \"timestamp\":\"2026-09-21T14:13:20.123Z\",\"type\":\"outcome\"}}",
                 event.hash
             )
         );

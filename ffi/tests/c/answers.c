@@ -25,7 +25,8 @@ static int32_t tool(void *user, uint64_t call, const char *name, const char *arg
   seen->call = call;
   snprintf(seen->key, sizeof seen->key, "%s", key);
   CHECK(strstr(name, "bank.") == name && args[0] == '{');
-  CHECK(plangate_cancelled(call) == 0);
+  /* A deadline of a moment may have passed on a busy machine before the callback is entered. */
+  if (seen->how != NEVER) CHECK(plangate_cancelled(call) == 0);
   switch (seen->how) {
     case AT_ONCE:
       STATUS(PLANGATE_OK, plangate_answer(call, 1, "{\"n\":1.10}", 10));
@@ -55,7 +56,7 @@ static void effect(enum how how, plangate_status want, const char *state, const 
   memset(&seen, 0, sizeof seen);
   seen.how = how;
   plangate_host host = host_of(tool, &seen);
-  host.timeout_ms = how == NEVER ? 200 : 60000;
+  host.timeout_ms = how == NEVER ? 1500 : 60000;
   park_and_approve(store, plan, &host, run);
   CHECK(seen.calls == 0);
   STATUS_ERR(want, plangate_resume(store, run, &host, &record, &err), &err);
@@ -113,7 +114,7 @@ static void read_of(enum how how, plangate_status want, const char *state, const
   memset(&seen, 0, sizeof seen);
   seen.how = how;
   plangate_host host = host_of(tool, &seen);
-  host.timeout_ms = how == NEVER ? 200 : 60000;
+  host.timeout_ms = how == NEVER ? 1500 : 60000;
   STATUS_ERR(want, plangate_run(store, plan, NULL, 0, &host, &record, &err), &err);
   if (how == LATER_FROM_A_THREAD) CHECK(pthread_join(seen.thread, NULL) == 0);
   CHECK(strstr(record.data, state) != NULL);
@@ -135,7 +136,7 @@ static void free_user(void) {
   CHECK(seen != NULL);
   seen->how = NEVER;
   plangate_host host = host_of(tool, seen);
-  host.timeout_ms = 200;
+  host.timeout_ms = 1500;
   park_and_approve(store, plan, &host, run);
   STATUS_ERR(PLANGATE_PARKED, plangate_resume(store, run, &host, &record, &err), &err);
   plangate_buf_free(&record);
