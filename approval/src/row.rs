@@ -314,6 +314,11 @@ impl Row {
         self.edits.first().map(|edit| edit.digest)
     }
 
+    /// When something last became of it: it ended, was claimed, was decided, or was asked.
+    pub fn moment(&self) -> Time {
+        self.ended_at.or(self.claimed_at).or(self.decided_at).unwrap_or(self.created)
+    }
+
     /// Whether it is about this very call.
     pub fn is_call(&self, server: &str, tool: &str, digest: &Digest) -> bool {
         self.digest == *digest

@@ -157,6 +157,18 @@ pub trait Storage: Send + Sync {
         rows.retain(|row| row.is_call(server, tool, digest));
         Ok(rows)
     }
+    /// What became of the call of this row before: rows about the very same call that were asked earlier, in any run, and
+    /// that do not just wait. Nothing for a row without a call.
+    fn before(&self, row: &Row) -> Result<Vec<Row>, StoreError> {
+        let Some(call) = &row.call else { return Ok(Vec::new()) };
+        let mut same = self.same_calls(&call.server, &call.tool, &row.digest)?;
+        same.retain(|other| {
+            let waits = matches!(other.state, RowState::Pending | RowState::Approved);
+            let nothing = matches!(other.state, RowState::Cancelled | RowState::Expired);
+            other.id != row.id && other.created <= row.created && !waits && !nothing
+        });
+        Ok(same)
+    }
     /// A document by its digest.
     fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError>;
     /// Events after a sequence number, in order.

@@ -207,16 +207,9 @@ pub(crate) fn rows(store: &SqliteStore, of: Option<&RunId>) -> Result<Vec<Row>, 
     store.rows(of).map_err(|e| fault(&e))
 }
 
-/// What became of the very same call before: rows that were asked earlier, in any run, and are not just waiting.
+/// What became of the very same call before.
 pub(crate) fn before(store: &SqliteStore, row: &Row) -> Result<Vec<Row>, Fault> {
-    let Some(call) = &row.call else { return Ok(Vec::new()) };
-    let mut same = store.same_calls(&call.server, &call.tool, &row.digest).map_err(|e| fault(&e))?;
-    same.retain(|other| {
-        let waits = matches!(other.state, RowState::Pending | RowState::Approved);
-        let nothing = matches!(other.state, RowState::Cancelled | RowState::Expired);
-        other.id != row.id && other.created <= row.created && !waits && !nothing
-    });
-    Ok(same)
+    store.before(row).map_err(|e| fault(&e))
 }
 
 /// What the log calls the command line.

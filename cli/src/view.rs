@@ -74,12 +74,11 @@ pub(crate) struct BeforeView {
 impl BeforeView {
     /// Of a row about it.
     pub(crate) fn of(row: &Row) -> BeforeView {
-        let at = row.ended_at.or(row.claimed_at).or(row.decided_at).unwrap_or(row.created);
         BeforeView {
             approval: row.id.0.clone(),
             run: row.run.0.clone(),
             state: row.state.to_string(),
-            at: rfc3339(at),
+            at: rfc3339(row.moment()),
         }
     }
 }

@@ -118,23 +118,9 @@ pub(crate) struct Told {
 
 impl Told {
     pub(crate) fn read(store: &Kept, row: Row) -> Result<Told, StoreError> {
-        let before = before(store, &row)?;
+        let before = store.before(&row)?;
         Ok(Told { row, before })
     }
-}
-
-/// Rows about the same tool and arguments that were asked earlier, in any run, and that somebody or something ended.
-fn before(store: &Kept, row: &Row) -> Result<Vec<Row>, StoreError> {
-    let Some(call) = &row.call else { return Ok(Vec::new()) };
-    let mut same = store.same_calls(&call.server, &call.tool, &row.digest)?;
-    same.retain(|other| {
-        let nothing = matches!(
-            other.state,
-            RowState::Pending | RowState::Approved | RowState::Cancelled | RowState::Expired
-        );
-        other.id != row.id && other.created <= row.created && !nothing
-    });
-    Ok(same)
 }
 
 /// One row.
@@ -241,7 +227,7 @@ fn view(told: &Told) -> RowView<'_> {
                 approval: &other.id.0,
                 run: &other.run.0,
                 state: other.state,
-                at: other.ended_at.or(other.claimed_at).or(other.decided_at).unwrap_or(other.created),
+                at: other.moment(),
                 outcome: other.outcome.as_ref(),
             })
             .collect(),

@@ -72,7 +72,7 @@ pub(crate) fn whole(row: &Row, now: Time, arguments: Arguments, paint: Paint) ->
 pub(crate) fn before(rows: &[Row], now: Time, paint: Paint) -> String {
     let mut out = String::new();
     for row in rows {
-        let when = row.ended_at.or(row.claimed_at).or(row.decided_at).unwrap_or(row.created);
+        let when = row.moment();
         let words = format!(
             "the very same call, in run {} at {} ({}): {}",
             short(&row.run.0),
