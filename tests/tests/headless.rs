@@ -58,9 +58,10 @@ fn a_plan_stops_without_any_front_end_and_two_people_run_it_once() {
         assert!(!posted.exists(), "nothing is posted before somebody says yes");
 
         let sources: Vec<_> = ["calendar", "mail", "slack"].map(|id| record.step(id).unwrap()).into();
-        let last_start = sources.iter().map(|s| s.started.unwrap()).max().unwrap();
-        let first_end = sources.iter().map(|s| s.ended.unwrap()).min().unwrap();
-        assert!(last_start < first_end, "the sources did not overlap: {sources:#?}");
+        let mut spans: Vec<_> = sources.iter().map(|s| (s.started.unwrap(), s.ended.unwrap())).collect();
+        spans.sort_unstable();
+        // Each takes its time, so that two of them overlap however late a busy machine starts the last of them.
+        assert!(spans.windows(2).any(|two| two[1].0 < two[0].1), "one after the other: {sources:#?}");
         println!(
             "wall {} ms, sum {} ms, critical path {} ms over {}",
             record.wall,
