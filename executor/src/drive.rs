@@ -131,6 +131,8 @@ impl<S: Storage + 'static> Drive<S> {
                     break;
                 }
             }
+            let tally = core.schedule.tally();
+            self.pool.expect(tally.open.saturating_sub(tally.running));
             if core.needs_steward() {
                 self.ring();
             }

@@ -1,16 +1,16 @@
 //! The threads of one run: the only place that starts any.
 //!
-//! Threads are reused and their number grows while calls block: a thread that takes a job and leaves others waiting,
-//! with nobody idle, starts another first. All of them have ended when the pool is [closed](Pool::close), except those
-//! still inside a call that did not answer in time.
+//! Threads are reused and their number grows while calls block. One thread at a time is on its way to the queue, woken or
+//! started; whoever takes a job and leaves others waiting sends the next. So calls that do nothing are drained by those
+//! that are there already, and calls that block have a thread each as fast as threads can be woken. All of them have ended
+//! when the pool is [closed](Pool::close), except those still inside a call that did not answer in time.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-
-use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
 /// Something to be done on a thread of the pool, and what that thread does next.
 pub(crate) struct Job(Box<dyn FnOnce() -> Option<Job> + Send>);
@@ -24,88 +24,141 @@ impl Job {
 /// Told the text of a panic that no job caught.
 type OnPanic = Arc<dyn Fn(String) + Send + Sync>;
 
-pub(crate) struct Pool {
-    shared: Arc<Shared>,
-    jobs: Mutex<Option<Sender<Job>>>,
-    gone: Receiver<()>,
-}
+pub(crate) struct Pool(Arc<Shared>);
 
 struct Shared {
-    queue: Receiver<Job>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
-    /// Threads that may be.
-    most: AtomicUsize,
-    alive: AtomicUsize,
-    abandoned: AtomicUsize,
-    idle: AtomicUsize,
-    /// Started, and not yet at their first job.
-    starting: AtomicUsize,
-    farewell: Sender<()>,
+    state: Mutex<State>,
+    /// Rung once for each thread that is called.
+    called: Condvar,
+    /// Rung when the last thread has gone.
+    gone: Condvar,
+    /// How many jobs may still come, at most.
+    to_come: AtomicUsize,
     on_panic: OnPanic,
 }
 
-/// Threads being started at the same time. More would only stand in each other's way while short jobs drain the queue.
-const STARTING: usize = 2;
+struct State {
+    queue: VecDeque<Job>,
+    threads: Vec<JoinHandle<()>>,
+    /// Threads that may be.
+    most: usize,
+    alive: usize,
+    abandoned: usize,
+    /// Threads that sleep, but for those that were called.
+    idle: usize,
+    /// Sleepers that were called and have not woken yet.
+    calls: usize,
+    /// Threads that were called or started and are not yet at the queue.
+    coming: usize,
+    closed: bool,
+}
+
+/// How a job that waits gets a thread.
+enum Help {
+    /// One comes already, or all are there.
+    Nobody,
+    /// A sleeper is called.
+    Sleeper,
+    /// One is started.
+    Starter,
+}
+
+/// Threads on their way to the queue at the same time. More would only stand in each other's way while short jobs drain
+/// it; two, since starting one takes as long as some calls.
+const COMING: usize = 2;
+
+impl State {
+    /// Whom a waiting job needs. The caller sees to it once it has let go of the lock.
+    fn help(&mut self) -> Help {
+        if self.queue.is_empty() {
+            Help::Nobody
+        } else if self.idle > 0 && self.coming == 0 {
+            self.idle -= 1;
+            self.calls += 1;
+            self.coming += 1;
+            Help::Sleeper
+        } else if self.idle == 0 && self.coming < COMING && self.alive < self.most {
+            self.alive += 1;
+            self.coming += 1;
+            Help::Starter
+        } else {
+            Help::Nobody
+        }
+    }
+}
 
 impl Pool {
     /// No thread yet, at most so many at once.
     pub(crate) fn new(most: usize, on_panic: impl Fn(String) + Send + Sync + 'static) -> Pool {
-        let (jobs, queue) = unbounded();
-        let (farewell, gone) = unbounded();
-        let shared = Shared {
-            queue,
-            threads: Mutex::default(),
-            most: AtomicUsize::new(most.max(1)),
-            alive: AtomicUsize::new(0),
-            abandoned: AtomicUsize::new(0),
-            idle: AtomicUsize::new(0),
-            starting: AtomicUsize::new(0),
-            farewell,
-            on_panic: Arc::new(on_panic),
+        let state = State {
+            queue: VecDeque::new(),
+            threads: Vec::new(),
+            most: most.max(1),
+            alive: 0,
+            abandoned: 0,
+            idle: 0,
+            calls: 0,
+            coming: 0,
+            closed: false,
         };
-        Pool { shared: Arc::new(shared), jobs: Mutex::new(Some(jobs)), gone }
+        Pool(Arc::new(Shared {
+            state: Mutex::new(state),
+            called: Condvar::new(),
+            gone: Condvar::new(),
+            to_come: AtomicUsize::new(usize::MAX),
+            on_panic: Arc::new(on_panic),
+        }))
     }
 
     /// Runs a job on some thread, soon. The error: there is no thread, and none can be started.
     pub(crate) fn submit(&self, job: Job) -> Result<(), String> {
-        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        let sent = jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
-        drop(jobs);
-        if !sent {
+        let mut state = self.0.state();
+        if state.closed {
             return Err("the run is over".to_owned());
         }
-        // Sent before looking: a thread that goes from idle to work looks at the queue after it said so.
-        Shared::grow(&self.shared)
+        state.queue.push_back(job);
+        let help = state.help();
+        drop(state);
+        Shared::see_to(&self.0, &help)
+    }
+
+    /// So many jobs may still come, at most: a thread that has nothing to do and is one too many ends.
+    pub(crate) fn expect(&self, jobs: usize) {
+        self.0.to_come.store(jobs, Relaxed);
     }
 
     /// A call did not answer in time: its thread no longer counts. The mark is given back when the call returns.
     pub(crate) fn abandon(&self) -> Abandoned {
-        self.shared.most.fetch_add(1, SeqCst);
-        self.shared.abandoned.fetch_add(1, SeqCst);
-        Abandoned(Arc::clone(&self.shared))
+        let mut state = self.0.state();
+        state.most += 1;
+        state.abandoned += 1;
+        Abandoned(Arc::clone(&self.0))
     }
 
     /// How many such calls have not returned.
     pub(crate) fn abandoned(&self) -> usize {
-        self.shared.abandoned.load(SeqCst)
+        self.0.state().abandoned
     }
 
     /// Takes no more jobs, waits for the threads, and says how many are still inside a call after `grace`.
     pub(crate) fn close(&self, grace: Duration) -> usize {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take();
         let until = Instant::now() + grace;
-        while self.shared.alive.load(SeqCst) > 0 {
-            match self.gone.recv_deadline(until) {
-                Ok(()) => {}
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+        let mut state = self.0.state();
+        state.closed = true;
+        self.0.called.notify_all();
+        while state.alive > 0 {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
             }
+            state = self.0.gone.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        let threads =
-            std::mem::take(&mut *self.shared.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        let (none, threads) = (state.alive == 0, std::mem::take(&mut state.threads));
+        drop(state);
         let mut left = 0;
         for thread in threads {
-            // Whoever said farewell is at its last instructions.
-            if self.shared.alive.load(SeqCst) == 0 || thread.is_finished() {
+            // Whoever is no longer alive is at its last instructions.
+            if none || thread.is_finished() {
                 // A panic of a job was told already.
                 drop(thread.join());
             } else {
@@ -117,56 +170,77 @@ impl Pool {
 }
 
 impl Shared {
-    fn grow(shared: &Arc<Shared>) -> Result<(), String> {
-        if shared.queue.is_empty() || shared.idle.load(SeqCst) > 0 {
-            return Ok(());
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn see_to(shared: &Arc<Shared>, help: &Help) -> Result<(), String> {
+        match help {
+            Help::Nobody => Ok(()),
+            Help::Sleeper => {
+                shared.called.notify_one();
+                Ok(())
+            }
+            Help::Starter => Shared::start(shared),
         }
-        let starting = shared.starting.fetch_add(1, SeqCst);
-        if starting >= STARTING || shared.alive.load(SeqCst) >= shared.most.load(SeqCst) {
-            shared.starting.fetch_sub(1, SeqCst);
-            return Ok(());
-        }
-        shared.alive.fetch_add(1, SeqCst);
+    }
+
+    fn start(shared: &Arc<Shared>) -> Result<(), String> {
         let own = Arc::clone(shared);
         #[expect(clippy::disallowed_methods, reason = "this is the pool")]
         let started =
             std::thread::Builder::new().name("plangate".to_owned()).spawn(move || Shared::work(&own));
+        let mut state = shared.state();
         match started {
             Ok(thread) => {
-                shared.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+                state.threads.push(thread);
                 Ok(())
             }
             Err(error) => {
-                shared.starting.fetch_sub(1, SeqCst);
-                let others = shared.alive.fetch_sub(1, SeqCst) - 1;
-                if others > 0 { Ok(()) } else { Err(error.to_string()) }
+                state.coming -= 1;
+                state.alive -= 1;
+                if state.alive > 0 { Ok(()) } else { Err(error.to_string()) }
             }
         }
     }
 
     fn work(shared: &Arc<Shared>) {
-        let mut first = true;
+        let mut state = shared.state();
+        state.coming -= 1;
         loop {
-            shared.idle.fetch_add(1, SeqCst);
-            if std::mem::take(&mut first) {
-                shared.starting.fetch_sub(1, SeqCst);
-            }
-            let job = shared.queue.recv();
-            shared.idle.fetch_sub(1, SeqCst);
-            let Ok(job) = job else { break };
-            // A thread that cannot be started is no fault while this one runs.
-            drop(Shared::grow(shared));
-            let mut next = Some(job);
-            while let Some(Job(run)) = next.take() {
-                match catch_unwind(AssertUnwindSafe(run)) {
-                    Ok(successor) => next = successor,
-                    Err(panic) => (shared.on_panic)(panic_text(&*panic)),
+            if let Some(job) = state.queue.pop_front() {
+                let help = state.help();
+                drop(state);
+                // A thread that cannot be started is no fault while this one runs.
+                drop(Shared::see_to(shared, &help));
+                let mut next = Some(job);
+                while let Some(Job(run)) = next.take() {
+                    match catch_unwind(AssertUnwindSafe(run)) {
+                        Ok(successor) => next = successor,
+                        Err(panic) => (shared.on_panic)(panic_text(&*panic)),
+                    }
                 }
+                state = shared.state();
+                continue;
+            }
+            if state.closed || state.idle >= shared.to_come.load(Relaxed) {
+                break;
+            }
+            state.idle += 1;
+            while state.calls == 0 && !state.closed {
+                state = shared.called.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            if state.calls > 0 {
+                state.calls -= 1;
+                state.coming -= 1;
+            } else {
+                state.idle -= 1;
             }
         }
-        shared.alive.fetch_sub(1, SeqCst);
-        // Nobody hears it who has not waited.
-        let _ = shared.farewell.send(());
+        state.alive -= 1;
+        if state.alive == 0 {
+            shared.gone.notify_all();
+        }
     }
 }
 
@@ -175,8 +249,9 @@ pub(crate) struct Abandoned(Arc<Shared>);
 
 impl Drop for Abandoned {
     fn drop(&mut self) {
-        self.0.most.fetch_sub(1, SeqCst);
-        self.0.abandoned.fetch_sub(1, SeqCst);
+        let mut state = self.0.state();
+        state.most -= 1;
+        state.abandoned -= 1;
     }
 }
 
@@ -191,7 +266,7 @@ pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 mod tests {
     use std::sync::Barrier;
 
-    use crossbeam::channel::bounded;
+    use crossbeam::channel::{Sender, bounded};
 
     use super::*;
 
@@ -231,6 +306,47 @@ mod tests {
         }
         let ids: std::collections::HashSet<_> = (0..100).map(|_| receive.recv().unwrap()).collect();
         assert_eq!(ids.len(), 1);
+        assert_eq!(pool.close(Duration::from_secs(60)), 0);
+    }
+
+    #[test]
+    fn who_has_nothing_to_wait_for_goes() {
+        let pool = quiet(8);
+        pool.expect(0);
+        let barrier = Arc::new(Barrier::new(8));
+        for _ in 0..8 {
+            let barrier = Arc::clone(&barrier);
+            pool.submit(job(move || {
+                barrier.wait();
+            }))
+            .unwrap();
+        }
+        let all_gone = |state: &mut State| state.alive > 0 || !state.queue.is_empty();
+        let gone = pool.0.gone.wait_timeout_while(pool.0.state(), Duration::from_secs(60), all_gone).unwrap();
+        assert!(!gone.1.timed_out());
+        drop(gone);
+        // Whoever comes all the same gets a thread again.
+        let (send, receive) = bounded(1);
+        pool.submit(job(move || send.send(()).unwrap())).unwrap();
+        receive.recv().unwrap();
+        assert_eq!(pool.close(Duration::from_secs(60)), 0);
+    }
+
+    #[test]
+    fn sleepers_are_called_as_long_as_jobs_wait() {
+        let pool = quiet(16);
+        for _ in 0..200 {
+            // All of them at once, or none goes on.
+            let barrier = Arc::new(Barrier::new(17));
+            for _ in 0..16 {
+                let barrier = Arc::clone(&barrier);
+                pool.submit(job(move || {
+                    barrier.wait();
+                }))
+                .unwrap();
+            }
+            barrier.wait();
+        }
         assert_eq!(pool.close(Duration::from_secs(60)), 0);
     }
 
