@@ -22,9 +22,9 @@
 //! let lease = store.start(
 //!     &NewRun {
 //!         id: RunId::random()?,
-//!         plan: b"{}".to_vec(),
-//!         catalog: b"{}".to_vec(),
-//!         policy: vec![],
+//!         plan: b"{}".to_vec().into(),
+//!         catalog: b"{}".to_vec().into(),
+//!         policy: b"".to_vec().into(),
 //!         inputs: b"{}".to_vec(),
 //!         requester: ann.clone(),
 //!         author: "person".into(),

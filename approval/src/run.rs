@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use plangate_graph::Digest;
+use plangate_graph::{Digest, Document};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Time;
@@ -21,12 +21,12 @@ pub struct RunId(pub String);
 pub struct NewRun {
     /// Its id.
     pub id: RunId,
-    /// The bytes of `actions.json`, of the used part of the catalog, and of the policy, each stored by digest.
-    pub plan: Vec<u8>,
-    /// See `plan`.
-    pub catalog: Vec<u8>,
-    /// See `plan`.
-    pub policy: Vec<u8>,
+    /// `actions.json`.
+    pub plan: Document,
+    /// The part of the catalog that it uses.
+    pub catalog: Document,
+    /// The policy, as TOML.
+    pub policy: Document,
     /// Values of the inputs, canonical JSON object.
     pub inputs: Vec<u8>,
     /// Who started it.

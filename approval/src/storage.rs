@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plangate_graph::Digest;
+use plangate_graph::{Digest, Document};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock, Time};
@@ -178,12 +178,12 @@ pub trait Storage: Send + Sync {
 /// The documents that a run goes on with, and the change that a person saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// The bytes of `actions.json`, of the used part of the catalog, and of the policy.
-    pub plan: Vec<u8>,
-    /// See `plan`.
-    pub catalog: Vec<u8>,
-    /// See `plan`.
-    pub policy: Vec<u8>,
+    /// `actions.json`.
+    pub plan: Document,
+    /// The part of the catalog that it uses.
+    pub catalog: Document,
+    /// The policy, as TOML.
+    pub policy: Document,
     /// What was shown of the change.
     pub shown: String,
 }

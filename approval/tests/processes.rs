@@ -80,9 +80,9 @@ fn step(state: StepState) -> StepWrite {
 fn start(store: &SqliteStore) -> Lease {
     let new = NewRun {
         id: RunId::random().unwrap(),
-        plan: b"{}".to_vec(),
-        catalog: b"{}".to_vec(),
-        policy: Vec::new(),
+        plan: b"{}".to_vec().into(),
+        catalog: b"{}".to_vec().into(),
+        policy: b"".to_vec().into(),
         inputs: b"{}".to_vec(),
         requester: person("ann"),
         author: "person".into(),

@@ -59,8 +59,8 @@ fn each_takes_its_time_and_they_overlap() {
             .map(|(ix, call)| {
                 let (plan, tools) = (&plan, &tools);
                 scope.spawn(move || {
-                    let args = call.args.literal().unwrap().canonical();
-                    let read = plan.read_call(*ix, &args).unwrap();
+                    let args = call.args.literal().unwrap();
+                    let read = plan.read_call(*ix, args).unwrap();
                     let cancel = Cancel::new(Some(Instant::now() + Duration::from_secs(30)));
                     let begun = Instant::now();
                     (tools.read(read, &cancel).unwrap(), (begun, Instant::now()))

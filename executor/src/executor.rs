@@ -7,7 +7,7 @@ use plangate_approval::storage::{LeaseAnswer, ParkAnswer};
 use plangate_approval::{Approvals, Lease, NewRun, Person, Row, RowState, Run, RunId, Storage};
 use plangate_graph::plan::NodeKind;
 use plangate_graph::value::Object;
-use plangate_graph::{Author, Catalog, Policy, Value, VerifiedPlan};
+use plangate_graph::{Author, Catalog, Documents, Policy, Value, VerifiedPlan};
 
 use crate::drive::{Context, Core, Drive, Laid, Restore};
 use crate::error::{ArgumentProblem, RunError};
@@ -132,11 +132,12 @@ impl<S: Storage + 'static> Executor<S> {
         let names = names(plan.plan());
         let shape = shape_of(plan)?;
         known_arguments(plan, &names, &inputs)?;
+        let Documents { plan: document, catalog, policy } = plan.documents().clone();
         let new = NewRun {
             id: RunId::random()?,
-            plan: plan.plan().to_json().into_bytes(),
-            catalog: plan.catalog().to_json().into_bytes(),
-            policy: plan.policy().to_toml().as_bytes().to_vec(),
+            plan: document,
+            catalog,
+            policy,
             inputs: Value::Object(inputs.clone()).canonical(),
             requester: start.requester,
             author: author_text(plan.author()).to_owned(),

@@ -50,7 +50,9 @@ mod shared {
     use std::sync::Arc;
 
     use plangate_graph::Value;
+    use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_json::value::RawValue;
 
     #[expect(clippy::ref_option, reason = "serde calls it so")]
     pub(super) fn serialize<S: Serializer>(value: &Option<Arc<Value>>, s: S) -> Result<S::Ok, S::Error> {
@@ -59,7 +61,8 @@ mod shared {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Arc<Value>>, D::Error> {
         // What is absent is not read at all, so that a null is a value.
-        Value::deserialize(d).map(|value| Some(Arc::new(value)))
+        let raw = <&RawValue>::deserialize(d)?;
+        Value::from_raw(raw).map(|value| Some(Arc::new(value))).map_err(D::Error::custom)
     }
 }
 

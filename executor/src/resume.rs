@@ -6,7 +6,7 @@ use plangate_approval::storage::ParkAnswer;
 use plangate_approval::{Accepted, Lease, Person, Run, RunId, RunState, Storage};
 use plangate_graph::policy::Date;
 use plangate_graph::problem::Problem;
-use plangate_graph::{Author, Catalog, Digest, Plan, Policy, VerifiedPlan};
+use plangate_graph::{Author, Catalog, Digest, Documents, Plan, Policy, VerifiedPlan};
 
 use crate::drive::Restore;
 use crate::error::RunError;
@@ -97,12 +97,8 @@ impl<S: Storage + 'static> Executor<S> {
         let again = plan.again(&present.catalog, &present.policy, author).map_err(refused)?;
         known_arguments(&again, &names(again.plan()), &stored.inputs)
             .map_err(|e| Refused::Plan(format!("{shown}\nand it cannot be accepted:\n{e}")))?;
-        Ok(Some(Accepted {
-            plan: again.plan().to_json().into_bytes(),
-            catalog: again.catalog().to_json().into_bytes(),
-            policy: again.policy().to_toml().as_bytes().to_vec(),
-            shown,
-        }))
+        let Documents { plan, catalog, policy } = again.documents().clone();
+        Ok(Some(Accepted { plan, catalog, policy, shown }))
     }
 
     fn prepared(&self, run: &RunId, present: Option<Present>) -> Result<Prepared, Refused> {

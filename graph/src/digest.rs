@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::Digest as _;
@@ -14,6 +15,38 @@ pub struct Digest([u8; 32]);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a digest: expected sha256: and 64 hexadecimal digits")]
 pub struct DigestError(String);
+
+/// Bytes that are stored once, under their digest: a plan, a catalog, a policy. Shared, so that a clone copies nothing.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Document {
+    digest: Digest,
+    bytes: Arc<[u8]>,
+}
+
+impl Document {
+    /// Its digest.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl<B: Into<Arc<[u8]>>> From<B> for Document {
+    fn from(bytes: B) -> Document {
+        let bytes = bytes.into();
+        Document { digest: Digest::of(&bytes), bytes }
+    }
+}
+
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Document({}, {} bytes)", self.digest, self.bytes.len())
+    }
+}
 
 impl Digest {
     /// The digest of these bytes.

@@ -22,10 +22,10 @@ pub mod value;
 pub mod verify;
 
 pub use catalog::{Catalog, Definition};
-pub use digest::Digest;
+pub use digest::{Digest, Document};
 pub use effect::{Effect, Evidence};
 pub use outline::Outline;
 pub use plan::{NodeIx, Plan};
 pub use policy::{Author, Policy};
 pub use value::Value;
-pub use verify::{ReadCall, VerifiedPlan};
+pub use verify::{Documents, ReadCall, VerifiedPlan};

@@ -58,6 +58,11 @@ impl Value {
         read(raw, 0)
     }
 
+    /// Reads what `serde_json` left unread. Costs as [`parse`](Value::parse) does.
+    pub fn from_raw(raw: &RawValue) -> Result<Value, ValueError> {
+        read(raw, 0)
+    }
+
     /// Reads JSON bytes; they must be UTF-8.
     pub fn parse_bytes(bytes: &[u8]) -> Result<Value, ValueError> {
         let text = std::str::from_utf8(bytes).map_err(|e| ValueError::Syntax(e.to_string()))?;

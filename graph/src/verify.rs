@@ -5,12 +5,12 @@
 //! demands, an effect that is no longer thought so strong) stays; what it lacks is refused.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use petgraph::visit::EdgeRef;
 
 use crate::catalog::Catalog;
-use crate::digest::Digest;
+use crate::digest::{Digest, Document};
 use crate::effect::{Classification, Effect};
 use crate::lower::{Floor, Judgement, Schemas, lower_above};
 use crate::outline::{Body, Call};
@@ -20,22 +20,39 @@ use crate::problem::{Problem, Severity};
 use crate::value::Value;
 
 /// A plan that passed: effects, asking, edges and gates were recomputed from catalog and policy and found in it.
+///
+/// A clone shares everything.
 #[derive(Clone, Debug)]
-pub struct VerifiedPlan {
+pub struct VerifiedPlan(Arc<Held>);
+
+#[derive(Debug)]
+struct Held {
     plan: Plan,
     catalog: Catalog,
     policy: Policy,
     author: Author,
     now: BTreeMap<NodeIx, Arc<Classification>>,
-    schemas: Arc<Schemas>,
+    schemas: Schemas,
+    documents: OnceLock<Documents>,
+}
+
+/// A verified plan and what it was held against, as they are stored.
+#[derive(Clone, Debug)]
+pub struct Documents {
+    /// `actions.json`.
+    pub plan: Document,
+    /// The part of the catalog that it uses.
+    pub catalog: Document,
+    /// The policy, as TOML.
+    pub policy: Document,
 }
 
 /// A read, about to be made. Only a [`VerifiedPlan`] makes one, and never for a call that changes something or is asked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ReadCall<'a> {
     server: &'a str,
     tool: &'a str,
-    args: &'a [u8],
+    args: Vec<u8>,
 }
 
 impl Plan {
@@ -76,14 +93,15 @@ impl Plan {
             .collect();
         let catalog = catalog.part(plan.calls().map(|(_, call)| (call.server.as_str(), call.tool.as_str())));
         // What was made again: the same nodes and edges, and words that nobody can have written into the file.
-        Ok(VerifiedPlan {
+        Ok(VerifiedPlan(Arc::new(Held {
             plan,
             catalog,
             policy: policy.clone(),
             author,
             now,
-            schemas: Arc::new(lowered.schemas),
-        })
+            schemas: lowered.schemas,
+            documents: OnceLock::new(),
+        })))
     }
 
     /// The plan of the same recipe against other tools and another policy, as strict as this one at least. For a person
@@ -354,50 +372,65 @@ fn same(plan: &Plan, own: &Node, again: &Plan, made: &Node) -> bool {
 impl VerifiedPlan {
     /// The plan.
     pub fn plan(&self) -> &Plan {
-        &self.plan
+        &self.0.plan
     }
 
     /// The definitions of the tools that it uses, and no others.
     pub fn catalog(&self) -> &Catalog {
-        &self.catalog
+        &self.0.catalog
     }
 
     /// The policy it was held against.
     pub fn policy(&self) -> &Policy {
-        &self.policy
+        &self.0.policy
     }
 
     /// Who the host says wrote it.
     pub fn author(&self) -> Author {
-        self.author
+        self.0.author
+    }
+
+    /// Plan, catalog and policy as they are stored. Written once, on first use, and kept with the plan.
+    pub fn documents(&self) -> &Documents {
+        self.0.documents.get_or_init(|| Documents {
+            plan: self.0.plan.to_json().into_bytes().into(),
+            catalog: self.0.catalog.to_json().into_bytes().into(),
+            policy: self.0.policy.to_toml().as_bytes().into(),
+        })
     }
 
     /// What a call is, as classified against the catalog and policy of now. Nothing for other nodes.
     pub fn classification(&self, call: NodeIx) -> Option<&Classification> {
-        self.now.get(&call).map(Arc::as_ref)
+        self.0.now.get(&call).map(Arc::as_ref)
     }
 
     /// What a call counts as: the stronger of the plan's word and of the catalog and policy of now. Nothing for other nodes.
     pub fn effect(&self, call: NodeIx) -> Option<Effect> {
-        let NodeKind::Call { judged, .. } = &self.plan.node(call).kind else { return None };
+        let NodeKind::Call { judged, .. } = &self.0.plan.node(call).kind else { return None };
         Some(judged.effect.max(self.classification(call)?.effect))
     }
 
     /// Holds the plan against other documents too, for instance those of now when a run is resumed: what became stricter
     /// is refused, what became looser changes nothing. All refusals at once, each naming its step.
     pub fn hold(&self, catalog: &Catalog, policy: &Policy) -> Result<(), Vec<Problem>> {
-        let floor = self.plan.floor();
-        let lowered =
-            lower_above(self.plan.outline.clone(), catalog, self.plan.policy, policy, self.author, &floor);
+        let floor = self.0.plan.floor();
+        let lowered = lower_above(
+            self.0.plan.outline.clone(),
+            catalog,
+            self.0.plan.policy,
+            policy,
+            self.0.author,
+            &floor,
+        );
         let mut refusals: Vec<Problem> =
             lowered.problems.into_iter().filter(|p| p.severity == Severity::Error).collect();
-        refusals.extend(self.plan.changed_definitions(catalog));
-        refusals.extend(self.plan.relabelled(&lowered.judgements));
+        refusals.extend(self.0.plan.changed_definitions(catalog));
+        refusals.extend(self.0.plan.relabelled(&lowered.judgements));
         refusals.extend(self.moved_servers(catalog));
         if let Some(again) = &lowered.plan
             && self.worlds_merged(policy)
         {
-            refusals.extend(weaker(&self.plan, again));
+            refusals.extend(weaker(&self.0.plan, again));
         }
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }
@@ -407,13 +440,14 @@ impl VerifiedPlan {
         let origin = |of: &Catalog, name: &str| of.server(name).and_then(|s| s.origin.clone());
         let mut problems = Vec::new();
         let mut seen = HashSet::new();
-        for (ix, call) in self.plan.calls() {
-            let (Some(was), Some(is)) = (origin(&self.catalog, &call.server), origin(catalog, &call.server))
+        for (ix, call) in self.0.plan.calls() {
+            let (Some(was), Some(is)) =
+                (origin(&self.0.catalog, &call.server), origin(catalog, &call.server))
             else {
                 continue;
             };
             if was != is && seen.insert(&call.server) {
-                let item = self.plan.item_of(ix).map(|(item, _)| item);
+                let item = self.0.plan.item_of(ix).map(|(item, _)| item);
                 let message = format!(
                     "the server `{}`, which `{}` calls, was {was:?} and is {is:?}",
                     call.server, call.name
@@ -430,33 +464,31 @@ impl VerifiedPlan {
     /// Whether two servers of the plan see each other's effects now and did not when it was made.
     fn worlds_merged(&self, policy: &Policy) -> bool {
         let mut was: HashMap<&str, &str> = HashMap::new();
-        self.plan.calls().any(|(_, call)| {
-            let before = self.policy.world(&call.server);
+        self.0.plan.calls().any(|(_, call)| {
+            let before = self.0.policy.world(&call.server);
             *was.entry(policy.world(&call.server)).or_insert(before) != before
         })
     }
 
-    /// A read of this call's tool with final arguments (canonical bytes). Nothing if the node is no call, is asked, or
+    /// A read of this call's tool with final arguments. Nothing if the node is no call, is asked, or
     /// changes something, or if what was typed as a literal does not stand in the arguments: it may be why it only reads.
-    pub fn read_call<'a>(&'a self, call: NodeIx, args: &'a [u8]) -> Option<ReadCall<'a>> {
-        let NodeKind::Call { item, judged } = &self.plan.node(call).kind else { return None };
-        let Body::Call(step) = &self.plan.outline().items.get(*item)?.body else { return None };
+    pub fn read_call(&self, call: NodeIx, args: &Value) -> Option<ReadCall<'_>> {
+        let NodeKind::Call { item, judged } = &self.0.plan.node(call).kind else { return None };
+        let Body::Call(step) = &self.0.plan.outline().items.get(*item)?.body else { return None };
         if judged.asked || self.effect(call)?.changes() {
             return None;
         }
-        if !Value::parse_bytes(args).is_ok_and(|args| step.args.admits(&args)) {
-            return None;
-        }
+        let args = step.args.admits(args).then(|| args.canonical())?;
         Some(ReadCall { server: &step.server, tool: &step.tool, args })
     }
 
     /// Holds final arguments against the tool's input schema. The error says all that is wrong, in sentences.
     pub fn validate(&self, call: NodeIx, args: &Value) -> Result<(), String> {
-        let Some((_, Body::Call(step))) = self.plan.item_of(call).map(|(i, item)| (i, &item.body)) else {
-            return Err(format!("{:?} is no call", self.plan.node(call).id));
+        let Some((_, Body::Call(step))) = self.0.plan.item_of(call).map(|(i, item)| (i, &item.body)) else {
+            return Err(format!("{:?} is no call", self.0.plan.node(call).id));
         };
         let tool = (&step.server, &step.tool);
-        match self.schemas.get(tool.0).and_then(|tools| tools.get(tool.1)) {
+        match self.0.schemas.get(tool.0).and_then(|tools| tools.get(tool.1)) {
             Some(Ok(schema)) => schema.validate(args).map_err(|faults| faults.join("; ")),
             Some(Err(broken)) => {
                 Err(format!("the input schema of {}.{} is broken: {broken}", tool.0, tool.1))
@@ -479,6 +511,6 @@ impl ReadCall<'_> {
 
     /// The arguments: canonical JSON bytes, to be sent as they are.
     pub fn args(&self) -> &[u8] {
-        self.args
+        &self.args
     }
 }

@@ -242,7 +242,8 @@ fn a_read_is_made_with_what_was_typed() {
     let plan = sketch().then().call("a", "gmail.list", &[]).call("b", "gmail.list", &["a"]).plan();
     let verified = plan.verify(&catalog(), &Policy::default(), Author::Person).unwrap();
     let made = |step: &str, args: &str| {
-        verified.read_call(verified.plan().find(step).unwrap(), args.as_bytes()).is_some()
+        let args = plangate_graph::Value::parse(args).unwrap();
+        verified.read_call(verified.plan().find(step).unwrap(), &args).is_some()
     };
     assert!(made("a", r#"{"for":"a"}"#));
     assert!(made("b", r#"{"a":[1,2],"for":"b"}"#) && made("b", r#"{"a":null,"for":"b"}"#));

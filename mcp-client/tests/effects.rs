@@ -47,9 +47,9 @@ fn world() -> Option<World> {
     let approvals = Approvals::new(MemoryStore::with_clock(Arc::<StandingClock>::clone(&clock)).unwrap());
     let run = NewRun {
         id: RunId::random().unwrap(),
-        plan: b"{}".to_vec(),
-        catalog: b"{}".to_vec(),
-        policy: vec![],
+        plan: b"{}".to_vec().into(),
+        catalog: b"{}".to_vec().into(),
+        policy: b"".to_vec().into(),
         inputs: b"{}".to_vec(),
         requester: Person { issuer: "os".into(), subject: "tester".into(), roles: vec![], verified: true },
         author: "person".into(),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::MutexGuard;
 
-use plangate_graph::Digest;
+use plangate_graph::{Digest, Document};
 
 use crate::clock::Time;
 use crate::event::What;
@@ -19,8 +19,8 @@ pub(super) struct Kept {
     genesis: Digest,
     runs: Vec<KeptRun>,
     run_at: HashMap<RunId, usize>,
-    documents: HashMap<Digest, Vec<u8>>,
-    steps: HashMap<RunId, BTreeMap<String, StepWrite>>,
+    documents: HashMap<Digest, Document>,
+    steps: HashMap<RunId, BTreeMap<String, (StepState, Vec<u8>)>>,
     rows: Vec<Stored>,
     row_at: HashMap<RowId, usize>,
     rows_of: HashMap<RunId, Vec<usize>>,
@@ -84,8 +84,8 @@ impl KeptRun {
         Run {
             id: new.id.clone(),
             plan: head.plan,
-            catalog: Digest::of(&new.catalog),
-            policy: Digest::of(&new.policy),
+            catalog: new.catalog.digest(),
+            policy: new.policy.digest(),
             inputs: new.inputs.clone(),
             requester: new.requester.clone(),
             author: new.author.clone(),
@@ -119,9 +119,8 @@ impl Tables for Locked<'_> {
     }
 
     fn add_run(&mut self, run: &NewRun, head: &RunHead) -> Result<(), StoreError> {
-        self.kept.documents.insert(head.plan, run.plan.clone());
-        for bytes in [&run.catalog, &run.policy] {
-            self.kept.documents.insert(Digest::of(bytes), bytes.clone());
+        for document in [&run.plan, &run.catalog, &run.policy] {
+            self.kept.documents.insert(document.digest(), document.clone());
         }
         let at = self.kept.runs.len();
         self.kept.run_at.insert(run.id.clone(), at);
@@ -131,12 +130,12 @@ impl Tables for Locked<'_> {
     }
 
     fn replace_documents(&mut self, run: &RunId, accepted: &Accepted) -> Result<(), StoreError> {
-        for bytes in [&accepted.plan, &accepted.catalog, &accepted.policy] {
-            self.kept.documents.insert(Digest::of(bytes), bytes.clone());
+        for document in [&accepted.plan, &accepted.catalog, &accepted.policy] {
+            self.kept.documents.insert(document.digest(), document.clone());
         }
         let at = self.kept.run_at.get(run).copied();
         if let Some(kept) = at.and_then(|at| self.kept.runs.get_mut(at)) {
-            kept.head.plan = Digest::of(&accepted.plan);
+            kept.head.plan = accepted.plan.digest();
             kept.new.plan.clone_from(&accepted.plan);
             kept.new.catalog.clone_from(&accepted.catalog);
             kept.new.policy.clone_from(&accepted.policy);
@@ -153,21 +152,27 @@ impl Tables for Locked<'_> {
     }
 
     fn write_step(&mut self, run: &RunId, step: &StepWrite) -> Result<(), StoreError> {
-        self.kept.steps.entry(run.clone()).or_default().insert(step.node.clone(), step.clone());
+        let steps = &mut self.kept.steps;
+        if !steps.contains_key(run) {
+            steps.insert(run.clone(), BTreeMap::new());
+        }
+        if let Some(steps) = steps.get_mut(run) {
+            steps.insert(step.node.clone(), (step.state, step.detail.clone()));
+        }
         Ok(())
     }
 
     fn set_step(&mut self, run: &RunId, node: &str, state: StepState) -> Result<(), StoreError> {
         if let Some(step) = self.kept.steps.get_mut(run).and_then(|steps| steps.get_mut(node)) {
-            step.state = state;
+            step.0 = state;
         }
         Ok(())
     }
 
     fn cancel_steps(&mut self, run: &RunId) -> Result<(), StoreError> {
-        for step in self.kept.steps.get_mut(run).into_iter().flat_map(BTreeMap::values_mut) {
-            if !step.state.ended() && step.state != StepState::Uncertain {
-                step.state = StepState::Cancelled;
+        for (state, _) in self.kept.steps.get_mut(run).into_iter().flat_map(BTreeMap::values_mut) {
+            if !state.ended() && *state != StepState::Uncertain {
+                *state = StepState::Cancelled;
             }
         }
         Ok(())
@@ -232,7 +237,14 @@ impl Tables for Locked<'_> {
     }
 
     fn steps(&mut self, run: &RunId) -> Result<Vec<StepWrite>, StoreError> {
-        Ok(self.kept.steps.get(run).into_iter().flat_map(BTreeMap::values).cloned().collect())
+        let steps = self.kept.steps.get(run).into_iter().flatten();
+        Ok(steps
+            .map(|(node, (state, detail))| StepWrite {
+                node: node.clone(),
+                state: *state,
+                detail: detail.clone(),
+            })
+            .collect())
     }
 
     fn rows(&mut self, of: RowsOf<'_>) -> Result<Vec<(Stored, Tenure)>, StoreError> {
@@ -251,7 +263,7 @@ impl Tables for Locked<'_> {
     }
 
     fn document(&mut self, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(self.kept.documents.get(digest).cloned())
+        Ok(self.kept.documents.get(digest).map(|document| document.bytes().to_vec()))
     }
 
     fn events(&mut self, after: u64) -> Result<Vec<Event>, StoreError> {

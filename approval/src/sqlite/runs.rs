@@ -1,6 +1,8 @@
 //! Runs, steps and documents in `SQLite`.
 
-use plangate_graph::Digest;
+use std::sync::Arc;
+
+use plangate_graph::{Digest, Document};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::columns::{Columns, json, number};
@@ -22,7 +24,7 @@ pub(super) fn head(db: &Connection, id: &RunId) -> Result<Option<RunHead>, Sql> 
     Ok(Some(RunHead {
         id: id.clone(),
         plan: c.digest()?,
-        requester: c.json()?,
+        requester: Arc::new(c.json()?),
         hold_siblings: c.yes_no()?,
         state: c.known(RunState::named)?,
         reason: c.take()?,
@@ -45,7 +47,7 @@ pub(super) fn tenure(c: &mut Columns<'_>) -> Result<Tenure, Sql> {
 pub(super) fn add(db: &Connection, new: &NewRun, head: &RunHead, created: Time) -> Result<(), Sql> {
     let catalog = keep(db, &new.catalog)?;
     let policy = keep(db, &new.policy)?;
-    let inputs = keep(db, &new.inputs)?;
+    let inputs = keep(db, &Document::from(new.inputs.as_slice()))?;
     let plan = keep(db, &new.plan)?;
     db.prepare_cached(
         "INSERT INTO run (id, plan, catalog, policy, inputs, requester, author, title, hold_siblings, created,
@@ -207,12 +209,12 @@ pub(super) fn steps(db: &Connection, run: &RunId) -> Result<Vec<StepWrite>, Sql>
 }
 
 /// Keeps a document under its digest.
-fn keep(db: &Connection, bytes: &[u8]) -> Result<Digest, Sql> {
-    let digest = Digest::of(bytes);
+fn keep(db: &Connection, document: &Document) -> Result<Digest, Sql> {
+    let digest = document.digest();
     db.prepare_cached(
         "INSERT INTO document (digest, bytes) VALUES (?1, ?2) ON CONFLICT (digest) DO NOTHING",
     )?
-    .execute(params![digest.as_bytes(), bytes])?;
+    .execute(params![digest.as_bytes(), document.bytes()])?;
     Ok(digest)
 }
 

@@ -13,9 +13,9 @@ fn started(path: &Path) -> (SqliteStore, Lease) {
     let store = SqliteStore::open(path).unwrap();
     let new = NewRun {
         id: RunId::random().unwrap(),
-        plan: b"{}".to_vec(),
-        catalog: b"{}".to_vec(),
-        policy: Vec::new(),
+        plan: b"{}".to_vec().into(),
+        catalog: b"{}".to_vec().into(),
+        policy: b"".to_vec().into(),
         inputs: b"{}".to_vec(),
         requester: Person { issuer: "os".into(), subject: "ann".into(), roles: Vec::new(), verified: true },
         author: "person".into(),

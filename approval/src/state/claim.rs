@@ -30,7 +30,7 @@ pub fn claim(stored: &Stored, moment: &Moment<'_>, of: &ClaimOf<'_>) -> Result<C
     if stored.row.claim.as_deref() == Some(of.nonce) {
         return Ok(Change::nothing(stored));
     }
-    lease::hold(moment.run, of.lease, moment.now)?;
+    lease::held(moment.run, of.lease, moment.now)?;
     if stored.row.reconciled.as_ref().is_some_and(|word| word.claim == of.nonce) {
         // The claim that the host was asked about is over, whatever its claimer thinks.
         return Err(StoreError::NotNow(stored.row.state).into());

@@ -1,5 +1,7 @@
 //! Who drives a run, and how it is laid down.
 
+use std::sync::Arc;
+
 use super::{RunHead, Tenure};
 use crate::clock::Time;
 use crate::run::{Holder, LEASE_MS, Lease, NewRun, RunState};
@@ -21,7 +23,7 @@ pub fn start(new: &NewRun, plan: plangate_graph::Digest, holder: &Holder, now: T
     RunHead {
         id: new.id.clone(),
         plan,
-        requester: new.requester.clone(),
+        requester: Arc::new(new.requester.clone()),
         hold_siblings: new.hold_siblings,
         state: RunState::Running,
         reason: None,
@@ -53,25 +55,27 @@ pub fn take(run: &RunHead, holder: &Holder, holder_dead: bool, now: Time) -> Tak
     Taken::Yes(Box::new(next))
 }
 
-/// The run with its lease renewed, if it is this driver's and has not run out. A cancelled run is still held: what its
-/// calls brought is recorded and the run ended under the same lease.
-pub fn hold(run: &RunHead, lease: &Lease, now: Time) -> Result<RunHead, StoreError> {
+/// Refuses whoever is not the run's driver, or whose lease has run out. A cancelled run is still held: what its calls
+/// brought is recorded and the run ended under the same lease.
+pub fn held(run: &RunHead, lease: &Lease, now: Time) -> Result<(), StoreError> {
     let tenure = &run.tenure;
     let held = run.id == lease.run
         && tenure.fence == lease.fence
         && tenure.holder.as_ref() == Some(&lease.holder)
         && tenure.live(now);
-    if !held {
-        return Err(StoreError::LeaseLost(lease.run.clone()));
-    }
-    let mut next = run.clone();
-    next.tenure.lease_until = Some(until(now));
-    Ok(next)
+    if held { Ok(()) } else { Err(StoreError::LeaseLost(lease.run.clone())) }
+}
+
+/// The run with its lease renewed, if it is [held](held).
+pub fn hold(mut run: RunHead, lease: &Lease, now: Time) -> Result<RunHead, StoreError> {
+    held(&run, lease, now)?;
+    run.tenure.lease_until = Some(until(now));
+    Ok(run)
 }
 
 /// Refuses to start anything under a lease that is lost, or in a run that was cancelled.
 pub fn may_start(run: &RunHead, lease: &Lease, now: Time) -> Result<(), StoreError> {
-    hold(run, lease, now)?;
+    held(run, lease, now)?;
     if run.cancel_at.is_some() { Err(StoreError::Cancelled) } else { Ok(()) }
 }
 
@@ -83,7 +87,7 @@ pub fn release(
     reason: Option<&str>,
     now: Time,
 ) -> Result<Option<RunHead>, StoreError> {
-    hold(run, lease, now)?;
+    held(run, lease, now)?;
     if run.wake != lease.wake {
         return Ok(None);
     }

@@ -26,12 +26,14 @@ pub use ask::{Asked, Earlier, Waived, ask, born_claimed};
 pub use claim::{ClaimOf, claim};
 pub use edit::edit;
 pub use ending::{cancel, outcome};
-pub use lease::{Taken, hold, lease_of, mark_cancelled, may_start, release, start, take};
+pub use lease::{Taken, held, hold, lease_of, mark_cancelled, may_start, release, start, take};
 pub use reconcile::reconcile;
 pub use repeat::{puts_a_call, repeated};
 pub use settle::settle;
 pub use shown::shown;
 pub use vote::{decide, extend};
+
+use std::sync::Arc;
 
 use plangate_graph::Digest;
 
@@ -80,7 +82,7 @@ pub struct RunHead {
     /// Digest of its plan.
     pub plan: Digest,
     /// Who started it.
-    pub requester: Person,
+    pub requester: Arc<Person>,
     /// While a row is pending, no effect is claimed.
     pub hold_siblings: bool,
     /// Where it stands.

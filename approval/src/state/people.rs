@@ -98,9 +98,9 @@ mod tests {
         let (run, holder) = (RunId("r".into()), Holder("h".into()));
         let new = NewRun {
             id: run.clone(),
-            plan: Vec::new(),
-            catalog: Vec::new(),
-            policy: Vec::new(),
+            plan: b"".to_vec().into(),
+            catalog: b"".to_vec().into(),
+            policy: b"".to_vec().into(),
             inputs: Vec::new(),
             requester: person("ann"),
             author: "person".into(),

@@ -27,7 +27,7 @@ pub fn reconcile(
         let same = word.claim == claim && word.answer == *answer;
         return if same { Ok(Change::nothing(stored)) } else { Err(StoreError::NotNow(row.state).into()) };
     }
-    lease::hold(moment.run, holds, moment.now)?;
+    lease::held(moment.run, holds, moment.now)?;
     let (Some(nonce), Some(claimer)) = (&row.claim, &stored.claimer) else {
         let state = seen(stored, &moment.run.tenure, moment.now, moment.claimer_dead);
         return Err(StoreError::NotNow(state).into());

@@ -1,7 +1,5 @@
 //! Verbs of a run.
 
-use plangate_graph::Digest;
-
 use super::{OpenStates, Tables, Verb, apply, run_head};
 use crate::event::{Kind, What};
 use crate::row::Person;
@@ -10,7 +8,7 @@ use crate::state::{self, RunHead, Taken, lease_of};
 use crate::storage::{Accepted, LeaseAnswer, ParkAnswer, StoreError};
 
 pub(crate) fn start<T: Tables>(t: &mut T, new: &NewRun, holder: &Holder, steady: i64) -> Verb<Lease> {
-    let plan = Digest::of(&new.plan);
+    let plan = new.plan.digest();
     if let Some(head) = t.head(&new.id)? {
         // The same driver asks again because it did not hear the first answer.
         let tenure = &head.tenure;
@@ -48,7 +46,7 @@ pub(crate) fn lease<T: Tables>(t: &mut T, run: &RunId, holder: &Holder, steady: 
 /// Renews the lease and writes these steps.
 pub(crate) fn record<T: Tables>(t: &mut T, lease: &Lease, steps: &[StepWrite], steady: i64) -> Verb<Lease> {
     let head = granted!(run_head(t, &lease.run)?);
-    let head = granted!(state::hold(&head, lease, t.now()));
+    let head = granted!(state::hold(head, lease, t.now()));
     t.save_head(&head)?;
     steps.iter().try_for_each(|step| t.write_step(&lease.run, step))?;
     Ok(Ok(lease_of(&head, &lease.holder, steady)))
@@ -84,7 +82,7 @@ pub(crate) fn accept<T: Tables>(
     steady: i64,
 ) -> Verb<Lease> {
     let head = granted!(run_head(t, &lease.run)?);
-    let mut next = granted!(state::hold(&head, lease, t.now()));
+    let mut next = granted!(state::hold(head, lease, t.now()));
     if next.cancel_at.is_some() {
         return Ok(Err(StoreError::Cancelled));
     }
@@ -93,14 +91,14 @@ pub(crate) fn accept<T: Tables>(
             "a change is accepted by a person: issuer and subject".into(),
         )));
     }
-    next.plan = Digest::of(&accepted.plan);
+    next.plan = accepted.plan.digest();
     t.replace_documents(&next.id, accepted)?;
     t.append(
         &What::new(Kind::Accepted, &next.id)
             .by(by)
             .digest("plan", &next.plan)
-            .digest("catalog", &Digest::of(&accepted.catalog))
-            .digest("policy", &Digest::of(&accepted.policy))
+            .digest("catalog", &accepted.catalog.digest())
+            .digest("policy", &accepted.policy.digest())
             .with("reason", accepted.shown.as_str()),
     )?;
     cancel_rows(t, &mut next, Some(by), Some("what it was asked under has changed: it is asked again"))?;

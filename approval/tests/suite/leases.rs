@@ -62,7 +62,7 @@ pub fn starting_again_is_the_same_run(bench: &dyn Bench) {
     assert_eq!(w.store.start(&new, &w.holder), Ok(w.lease.clone()), "the first answer was lost");
     let other = w.store.holder().unwrap();
     assert!(matches!(w.store.start(&new, &other), Err(StoreError::NotAllowed(_))));
-    let changed = NewRun { plan: b"{}".to_vec(), ..new };
+    let changed = NewRun { plan: b"{}".to_vec().into(), ..new };
     assert!(matches!(w.store.start(&changed, &w.holder), Err(StoreError::NotAllowed(_))));
     assert_eq!(w.kinds(None), ["started"]);
 }

@@ -117,9 +117,9 @@ pub fn step(node: &str, state: StepState) -> StepWrite {
 pub fn new_run(id: &RunId) -> NewRun {
     NewRun {
         id: id.clone(),
-        plan: b"{\"format\":\"actions/1\"}".to_vec(),
-        catalog: b"{\"servers\":{}}".to_vec(),
-        policy: b"".to_vec(),
+        plan: b"{\"format\":\"actions/1\"}".to_vec().into(),
+        catalog: b"{\"servers\":{}}".to_vec().into(),
+        policy: b"".to_vec().into(),
         inputs: b"{\"channel\":\"#daily\"}".to_vec(),
         requester: person("ann"),
         author: "person".into(),

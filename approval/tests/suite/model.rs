@@ -260,9 +260,9 @@ impl Life {
             }
             Op::Accept => {
                 let accepted = Accepted {
-                    plan: b"{\"format\":\"actions/1\",\"again\":true}".to_vec(),
-                    catalog: b"{\"servers\":{}}".to_vec(),
-                    policy: b"# stricter".to_vec(),
+                    plan: b"{\"format\":\"actions/1\",\"again\":true}".to_vec().into(),
+                    catalog: b"{\"servers\":{}}".to_vec().into(),
+                    policy: b"# stricter".to_vec().into(),
                     shown: "it became stricter".into(),
                 };
                 let said = w.store.accept(&w.lease, &person("bob"), &accepted).map(|lease| w.lease = lease);

@@ -132,18 +132,18 @@ pub fn an_accepted_change_is_the_runs(bench: &dyn Bench) {
     w.vote(&other, "bob", false).unwrap();
     w.renew();
     let accepted = Accepted {
-        plan: b"{\"format\":\"actions/1\",\"n\":2}".to_vec(),
-        catalog: b"{\"servers\":{\"slack\":{}}}".to_vec(),
-        policy: b"# stricter".to_vec(),
+        plan: b"{\"format\":\"actions/1\",\"n\":2}".to_vec().into(),
+        catalog: b"{\"servers\":{\"slack\":{}}}".to_vec().into(),
+        policy: b"# stricter".to_vec().into(),
         shown: "slack.post is asked now".into(),
     };
     let before = w.store.run(w.run()).unwrap();
     w.lease = w.store.accept(&w.lease, &person("carol"), &accepted).unwrap();
     let run = w.store.run(w.run()).unwrap();
-    for (digest, bytes) in
+    for (digest, accepted) in
         [(run.plan, &accepted.plan), (run.catalog, &accepted.catalog), (run.policy, &accepted.policy)]
     {
-        assert_eq!(w.store.document(&digest).as_ref(), Ok(bytes));
+        assert_eq!(w.store.document(&digest).as_deref(), Ok(accepted.bytes()));
     }
     assert_eq!(
         [&approved, &asked, &other].map(|row| w.state(row)),

@@ -131,8 +131,9 @@ pub fn documents_and_inputs_are_kept_as_they_were(bench: &dyn Bench) {
     let w = World::new(bench);
     let run = w.store.run(w.run()).unwrap();
     let new = new_run(w.run());
-    for (digest, bytes) in [(run.plan, &new.plan), (run.catalog, &new.catalog), (run.policy, &new.policy)] {
-        assert_eq!(&w.store.document(&digest).unwrap(), bytes);
+    for (digest, document) in [(run.plan, &new.plan), (run.catalog, &new.catalog), (run.policy, &new.policy)]
+    {
+        assert_eq!(w.store.document(&digest).unwrap(), document.bytes());
     }
     assert_eq!(run.inputs, new.inputs);
     assert_eq!((run.requester, run.author, run.title), (new.requester, new.author, new.title));

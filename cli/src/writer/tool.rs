@@ -32,7 +32,7 @@ impl Tool {
         let name = format!("{server}.{tool}");
         let (plan, call) = only_step(&name, catalog, policy)?;
         let writer = Tool { name, plan, call, tools };
-        if writer.plan.read_call(call, b"{}").is_none() {
+        if writer.plan.read_call(call, &Value::Object(Object::default())).is_none() {
             let effect = writer.plan.effect(call).map(|e| e.to_string()).unwrap_or_default();
             let message =
                 format!("the writer {} does not only read: it is `{effect}`, or is to be asked", writer.name);
@@ -81,9 +81,8 @@ impl Writer for Tool {
             .map(Value::Object)
             .map_err(|e| failed(e.to_string()))?;
         self.plan.validate(self.call, &args).map_err(failed)?;
-        let bytes = args.canonical();
         let call =
-            self.plan.read_call(self.call, &bytes).ok_or_else(|| failed("is no read any more".to_owned()))?;
+            self.plan.read_call(self.call, &args).ok_or_else(|| failed("is no read any more".to_owned()))?;
         self.tools.read(call, cancel)
     }
 }

@@ -23,8 +23,8 @@ use crate::values::{call_of, instruction};
 /// A step that may start.
 #[derive(Clone)]
 pub(super) enum Start {
-    /// A read with its arguments, also as canonical bytes.
-    Read { ix: NodeIx, arguments: Arc<Value>, args: Arc<Vec<u8>> },
+    /// A read with its arguments.
+    Read { ix: NodeIx, args: Arc<Value> },
     /// A sentence with its inputs.
     Write { ix: NodeIx, instruction: Arc<str>, inputs: Arc<Vec<SentenceInput>> },
     /// A call with its claim.
@@ -60,7 +60,7 @@ impl Start {
     /// where it came from.
     pub(super) fn arguments(&self) -> Option<Arc<Value>> {
         match self {
-            Start::Read { arguments, .. } => Some(Arc::clone(arguments)),
+            Start::Read { args, .. } => Some(Arc::clone(args)),
             Start::Write { .. } | Start::Call { .. } => None,
         }
     }
@@ -106,7 +106,7 @@ impl<S: Storage + 'static> Drive<S> {
                 Detail { arguments: Some(Arc::clone(&args)), ..self.ctx.detail(core.times[ix], None) };
             self.must(core, ix, StepState::Running, &detail);
         }
-        Ok(Some(Start::Read { ix, args: Arc::new(args.canonical()), arguments: args }))
+        Ok(Some(Start::Read { ix, args }))
     }
 
     fn sentence(&self, core: &Core, ix: NodeIx) -> Result<Option<Start>, String> {

@@ -77,7 +77,7 @@ impl<S: Storage + 'static> Drive<S> {
     /// Makes one attempt and reports it.
     pub(super) fn work(&self, task: &Task) {
         match &task.start {
-            Start::Read { ix, args, .. } => {
+            Start::Read { ix, args } => {
                 let result = self.make_read(*ix, args, &task.cancel);
                 self.returned_from(*ix, task, result);
             }
@@ -95,7 +95,7 @@ impl<S: Storage + 'static> Drive<S> {
         self.inbox.push(Report::Returned { ix, attempt: task.attempt, at, result });
     }
 
-    fn make_read(&self, ix: NodeIx, args: &[u8], cancel: &Cancel) -> Result<Value, ReadError> {
+    fn make_read(&self, ix: NodeIx, args: &Value, cancel: &Cancel) -> Result<Value, ReadError> {
         let call = self
             .ctx
             .plan

@@ -4,7 +4,7 @@ use plangate_executor::{Cancel, Tools};
 use plangate_graph::ReadCall;
 
 fn forge(tools: &dyn Tools) {
-    let call = ReadCall { server: "db", tool: "drop", args: b"{}" };
+    let call = ReadCall { server: "db", tool: "drop", args: Vec::new() };
     let _ = tools.read(call, &Cancel::new(None));
 }
 
