@@ -8,7 +8,7 @@ use crate::clock::{Clock, Time};
 use crate::outcome::{Outcome, Reconciled};
 use crate::row::{Decision, Edit, NewRow, Person, Row, RowId};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
-use crate::storage::{Accepted, Event, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
+use crate::storage::{Accepted, Event, History, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
 
 macro_rules! handed_on {
     ($of:ty) => {
@@ -153,6 +153,10 @@ macro_rules! handed_on {
 
             fn steps(&self, run: &RunId) -> Result<Vec<StepWrite>, StoreError> {
                 (**self).steps(run)
+            }
+
+            fn history(&self, run: &RunId) -> Result<History, StoreError> {
+                (**self).history(run)
             }
 
             fn row(&self, row: &RowId) -> Result<Row, StoreError> {

@@ -141,6 +141,11 @@ pub trait Storage: Send + Sync {
     fn runs(&self) -> Result<Vec<Run>, StoreError>;
     /// The steps of a run that were written down, by node id.
     fn steps(&self, run: &RunId) -> Result<Vec<StepWrite>, StoreError>;
+    /// A run with all that was written down of it, as it was at one moment. A store that cannot read all of it at once reads
+    /// one after the other.
+    fn history(&self, run: &RunId) -> Result<History, StoreError> {
+        Ok(History { run: self.run(run)?, steps: self.steps(run)?, rows: self.rows(Some(run))? })
+    }
     /// A row, with its state at this moment. Where readers see a row expired for the first time they write that down.
     fn row(&self, row: &RowId) -> Result<Row, StoreError>;
     /// Rows of a run in the order they were asked, or of all runs.
@@ -173,6 +178,17 @@ pub trait Storage: Send + Sync {
     fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError>;
     /// Events after a sequence number, in order.
     fn events(&self, after: u64) -> Result<Vec<Event>, StoreError>;
+}
+
+/// A run and what was written down of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct History {
+    /// The run.
+    pub run: Run,
+    /// Its steps by node id, as of [`Storage::steps`].
+    pub steps: Vec<StepWrite>,
+    /// Its rows in the order they were asked, as of [`Storage::rows`].
+    pub rows: Vec<Row>,
 }
 
 /// The documents that a run goes on with, and the change that a person saw.

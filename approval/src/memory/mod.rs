@@ -11,7 +11,7 @@ use crate::outcome::{Outcome, Reconciled};
 use crate::random;
 use crate::row::{Decision, Edit, GRACE_MS, NewRow, Person, Row, RowId};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
-use crate::storage::{Accepted, Event, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
+use crate::storage::{Accepted, Event, History, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
 use crate::verbs::{self, RowsOf, Tables as _};
 
 use tables::{Kept, Locked};
@@ -192,6 +192,12 @@ impl Storage for MemoryStore {
 
     fn steps(&self, run: &RunId) -> Result<Vec<StepWrite>, StoreError> {
         self.lock().steps(run)
+    }
+
+    fn history(&self, run: &RunId) -> Result<History, StoreError> {
+        let t = &mut self.lock();
+        let rows = verbs::read::rows_written_down(t, RowsOf::Run(run))??;
+        Ok(History { run: verbs::read::run(t, run)??, steps: t.steps(run)?, rows })
     }
 
     fn row(&self, row: &RowId) -> Result<Row, StoreError> {

@@ -27,7 +27,7 @@ use crate::clock::{Clock, SystemClock, Time};
 use crate::outcome::{Outcome, Reconciled};
 use crate::row::{Decision, Edit, GRACE_MS, NewRow, Person, Row, RowId};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
-use crate::storage::{Accepted, Event, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
+use crate::storage::{Accepted, Event, History, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
 use crate::verbs::{self, RowsOf, Tables as _, Verb};
 
 use fault::Sql;
@@ -277,6 +277,16 @@ impl Storage for SqliteStore {
 
     fn steps(&self, run: &RunId) -> Result<Vec<StepWrite>, StoreError> {
         self.read(|t| t.steps(run))
+    }
+
+    fn history(&self, run: &RunId) -> Result<History, StoreError> {
+        loop {
+            let (run, steps, sight) = self.read(|t| verbs::read::history(t, run))??;
+            if !sight.lapsed {
+                return Ok(History { run, steps, rows: sight.rows });
+            }
+            self.write(|t| verbs::read::rows_written_down(t, RowsOf::Run(&run.id)))?;
+        }
     }
 
     fn row(&self, row: &RowId) -> Result<Row, StoreError> {
