@@ -175,6 +175,10 @@ macro_rules! handed_on {
                 (**self).same_calls(server, tool, digest)
             }
 
+            fn with_digests(&self, digests: &[Digest]) -> Result<Vec<Row>, StoreError> {
+                (**self).with_digests(digests)
+            }
+
             fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError> {
                 (**self).document(digest)
             }

@@ -216,6 +216,10 @@ impl Storage for MemoryStore {
         self.rows_of(RowsOf::Same { server, tool, digest })
     }
 
+    fn with_digests(&self, digests: &[Digest]) -> Result<Vec<Row>, StoreError> {
+        self.rows_of(RowsOf::Digests(digests))
+    }
+
     fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError> {
         let document = self.lock().document(digest)?;
         document.ok_or_else(|| StoreError::NotFound { what: "document", id: digest.to_string() })
