@@ -325,6 +325,14 @@ impl Row {
             && self.call.as_ref().is_some_and(|call| call.server == server && call.tool == tool)
     }
 
+    /// Whether this row about a call, which is that of another row, was asked before it and tells what became of it: it does
+    /// not just wait, and is not over with nothing done.
+    pub fn came_before(&self, row: &Row) -> bool {
+        let waits = matches!(self.state, RowState::Pending | RowState::Approved);
+        let nothing = matches!(self.state, RowState::Cancelled | RowState::Expired);
+        self.id != row.id && self.created <= row.created && !waits && !nothing
+    }
+
     /// Whether a vote is about the bytes as they are now. Votes before an edit are kept, and void.
     pub fn counts(&self, vote: &Vote) -> bool {
         vote.digest == self.digest && usize::try_from(vote.edits) == Ok(self.edits.len())

@@ -8,7 +8,7 @@ use crate::clock::{Clock, Time};
 use crate::outcome::{Outcome, Reconciled};
 use crate::row::{Decision, Edit, NewRow, Person, Row, RowId};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
-use crate::storage::{Accepted, Event, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
+use crate::storage::{Accepted, Event, History, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
 
 macro_rules! handed_on {
     ($of:ty) => {
@@ -155,6 +155,10 @@ macro_rules! handed_on {
                 (**self).steps(run)
             }
 
+            fn history(&self, run: &RunId) -> Result<History, StoreError> {
+                (**self).history(run)
+            }
+
             fn row(&self, row: &RowId) -> Result<Row, StoreError> {
                 (**self).row(row)
             }
@@ -169,6 +173,10 @@ macro_rules! handed_on {
 
             fn same_calls(&self, server: &str, tool: &str, digest: &Digest) -> Result<Vec<Row>, StoreError> {
                 (**self).same_calls(server, tool, digest)
+            }
+
+            fn with_digests(&self, digests: &[Digest]) -> Result<Vec<Row>, StoreError> {
+                (**self).with_digests(digests)
             }
 
             fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError> {

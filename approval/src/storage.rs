@@ -1,5 +1,6 @@
 //! The trait of a store: verbs, each one atomic, each with its events in the same transaction.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use plangate_graph::{Digest, Document};
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock, Time};
 use crate::outcome::{Outcome, Reconciled};
-use crate::row::{Decision, Edit, GRACE_MS, NewRow, Person, Row, RowId, RowState, Settled};
+use crate::row::{Decision, Edit, GRACE_MS, NewRow, Person, Row, RowCall, RowId, RowState, Settled};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
 
 /// What a store author writes: verbs, each one atomic compare-and-set that returns the state that won.
@@ -141,6 +142,11 @@ pub trait Storage: Send + Sync {
     fn runs(&self) -> Result<Vec<Run>, StoreError>;
     /// The steps of a run that were written down, by node id.
     fn steps(&self, run: &RunId) -> Result<Vec<StepWrite>, StoreError>;
+    /// A run with all that was written down of it, as it was at one moment. A store that cannot read all of it at once reads
+    /// one after the other.
+    fn history(&self, run: &RunId) -> Result<History, StoreError> {
+        Ok(History { run: self.run(run)?, steps: self.steps(run)?, rows: self.rows(Some(run))? })
+    }
     /// A row, with its state at this moment. Where readers see a row expired for the first time they write that down.
     fn row(&self, row: &RowId) -> Result<Row, StoreError>;
     /// Rows of a run in the order they were asked, or of all runs.
@@ -162,17 +168,52 @@ pub trait Storage: Send + Sync {
     fn before(&self, row: &Row) -> Result<Vec<Row>, StoreError> {
         let Some(call) = &row.call else { return Ok(Vec::new()) };
         let mut same = self.same_calls(&call.server, &call.tool, &row.digest)?;
-        same.retain(|other| {
-            let waits = matches!(other.state, RowState::Pending | RowState::Approved);
-            let nothing = matches!(other.state, RowState::Cancelled | RowState::Expired);
-            other.id != row.id && other.created <= row.created && !waits && !nothing
-        });
+        same.retain(|other| other.came_before(row));
         Ok(same)
+    }
+    /// The same of many rows, in their order, in one go.
+    fn before_each(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>, StoreError> {
+        let calls = || rows.iter().filter(|row| row.call.is_some());
+        let digests: BTreeSet<Digest> = calls().map(|row| row.digest).collect();
+        let mut same: HashMap<Digest, Vec<Row>> = HashMap::new();
+        for row in self.with_digests(&digests.into_iter().collect::<Vec<_>>())? {
+            same.entry(row.digest).or_default().push(row);
+        }
+        let before = |row: &Row| {
+            let call = row.call.as_ref();
+            let same = call.and_then(|call| Some((call, same.get(&row.digest)?)));
+            let of = |(call, same): (&RowCall, &Vec<Row>)| {
+                let is = |other: &&Row| {
+                    other.is_call(&call.server, &call.tool, &row.digest) && other.came_before(row)
+                };
+                same.iter().filter(is).cloned().collect()
+            };
+            same.map(of).unwrap_or_default()
+        };
+        Ok(rows.iter().map(before).collect())
+    }
+    /// Rows of all runs with one of these digests, in the order they were asked.
+    fn with_digests(&self, digests: &[Digest]) -> Result<Vec<Row>, StoreError> {
+        let digests: HashSet<&Digest> = digests.iter().collect();
+        let mut rows = if digests.is_empty() { Vec::new() } else { self.rows(None)? };
+        rows.retain(|row| digests.contains(&row.digest));
+        Ok(rows)
     }
     /// A document by its digest.
     fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError>;
     /// Events after a sequence number, in order.
     fn events(&self, after: u64) -> Result<Vec<Event>, StoreError>;
+}
+
+/// A run and what was written down of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct History {
+    /// The run.
+    pub run: Run,
+    /// Its steps by node id, as of [`Storage::steps`].
+    pub steps: Vec<StepWrite>,
+    /// Its rows in the order they were asked, as of [`Storage::rows`].
+    pub rows: Vec<Row>,
 }
 
 /// The documents that a run goes on with, and the change that a person saw.

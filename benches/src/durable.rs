@@ -94,8 +94,12 @@ pub struct Parking {
 }
 
 impl Parking {
-    /// How many transactions parking and resuming need: start, ask, park; vote; lease, claim, outcome, end.
-    pub const TRANSACTIONS: usize = 8;
+    /// How many transactions parking needs: start, ask, park.
+    pub const TO_PARK: usize = 3;
+    /// How many transactions approving needs: the vote.
+    pub const TO_APPROVE: usize = 1;
+    /// How many transactions resuming needs: lease, claim, outcome, end.
+    pub const TO_RESUME: usize = 4;
 
     /// On a disk of its own.
     pub fn new() -> Fallible<Parking> {
@@ -148,12 +152,26 @@ impl Parking {
     /// # Panics
     /// If it does not end well.
     pub fn execute(&self, run: &RunId, row: &Row) -> Fallible<()> {
+        self.approve(row)?;
+        self.resume(run)
+    }
+
+    /// Approves what a parked run waits for.
+    pub fn approve(&self, row: &Row) -> Fallible<()> {
         let by = Person { issuer: "bench".into(), subject: "bob".into(), roles: Vec::new(), verified: true };
         let yes = Decision { row: row.id.clone(), seen: row.digest, by, yes: true, reason: None };
         let decided = Approvals::new(Arc::clone(self.disk.store())).decide(&yes)?;
         if decided.state != RowState::Approved {
             return Err(format!("the row is {:?}", decided.state).into());
         }
+        Ok(())
+    }
+
+    /// Resumes an approved run to its end.
+    ///
+    /// # Panics
+    /// If it does not end well.
+    pub fn resume(&self, run: &RunId) -> Fallible<()> {
         ended(&self.executor.resume(run, None)?);
         Ok(())
     }

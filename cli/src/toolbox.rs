@@ -3,6 +3,7 @@
 use plangate_graph::catalog::Definition;
 use plangate_graph::effect::{Classification, Evidence, classify};
 use plangate_graph::policy::{Asking, AskingOf};
+use plangate_graph::schema::InputSchema;
 use plangate_graph::{Author, Catalog, Policy};
 
 /// A tool, judged.
@@ -16,6 +17,8 @@ pub(crate) struct Tool<'a> {
     pub(crate) classification: Classification,
     /// Whether it is asked.
     pub(crate) asking: Asking,
+    /// What is broken in its input schema, in a sentence. Then no call of it passes.
+    pub(crate) broken: Option<String>,
 }
 
 impl Tool<'_> {
@@ -48,5 +51,6 @@ fn of<'a>(server: &'a str, definition: &'a Definition, policy: &Policy) -> Tool<
         without_asking: false,
     };
     let asking = policy.asking(&call, Author::Person);
-    Tool { server, definition, classification, asking }
+    let broken = InputSchema::new(&definition.input_schema).err();
+    Tool { server, definition, classification, asking, broken }
 }

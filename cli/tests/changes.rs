@@ -148,6 +148,25 @@ fn several_are_answered_each_with_a_result() {
 }
 
 #[test]
+fn each_of_several_is_shown_before_it_is_answered() {
+    let place = Place::new();
+    place.write("x.recipe", TWO);
+    let parked = place.run(&["run", "x.recipe", "--json"]).ended(3).json();
+    let ids: Vec<String> = list(&parked, "waiting").iter().map(|row| text(row, "id").to_owned()).collect();
+    let said = place.run(&["reject", &ids[0], &ids[1], "--no-resume"]).ended(0);
+    assert!(said.out.contains(r#""one""#) && said.out.contains(r#""two""#), "{}", said.out);
+    let log = place.run(&["audit", "--export"]).ended(0);
+    let of = |id: &str| {
+        let lines = log.out.lines().map(|line| Value::parse(line).unwrap());
+        let mine = lines.filter(|line| member(line, "what").member("row").and_then(Value::text) == Some(id));
+        mine.map(|line| text(member(&line, "what"), "kind").to_owned()).collect::<Vec<_>>()
+    };
+    for id in &ids {
+        assert_eq!(of(id), ["asked", "shown", "rejected"]);
+    }
+}
+
+#[test]
 fn a_change_is_accepted_and_asked_again() {
     let place = Place::new();
     place.write("x.recipe", TWO);

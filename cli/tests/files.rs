@@ -14,6 +14,38 @@ use support::{Place, text};
 
 const RECIPE: &str = "together:\n  things: notes.list_things {}\nthen:\n  post: notes.post_note {\"text\":\"{things}\",\"amount\":1.10,\"rate\":1e2}\n";
 
+/// One tool with a schema that no validator can read, one that is whole.
+const BROKEN: &str = r#"{"servers":{"s":{"tools":[
+    {"name":"send_broken","inputSchema":{"type":"objekt"}},
+    {"name":"send_whole","inputSchema":{"type":"object"}}]}}}"#;
+
+#[test]
+fn a_tool_that_cannot_be_called_is_marked_with_the_reason() {
+    let place = Place::new();
+    place.write("broken.json", BROKEN);
+    let listed = place.run(&["tools", "--catalog", "broken.json"]).ended(0);
+    let lines: Vec<&str> = listed.out.lines().collect();
+    let of = |name: &str| lines.iter().position(|line| line.contains(name)).unwrap();
+    assert!(lines[of("send_broken")].starts_with('✗'), "{}", listed.out);
+    assert!(
+        lines[of("send_broken") + 1].contains("cannot be called: its input schema is broken: "),
+        "{}",
+        listed.out
+    );
+    assert!(lines[of("send_whole")].starts_with('⏸'), "{}", listed.out);
+    assert!(
+        listed.out.contains("2 tools, 1 that somebody is asked about, 1 that cannot be called"),
+        "{}",
+        listed.out
+    );
+    let json = place.run(&["tools", "--catalog", "broken.json", "--json"]).ended(0).json();
+    let Some(Value::List(tools)) = json.member("tools") else { panic!("{json}") };
+    let broken: Vec<bool> = tools.iter().map(|tool| tool.member("broken").is_some()).collect();
+    assert_eq!(broken, [true, false]);
+    let why = place.run(&["tools", "--catalog", "broken.json", "--why", "s.send_broken"]).ended(0);
+    assert!(why.out.contains("cannot be called: its input schema is broken"), "{}", why.out);
+}
+
 #[test]
 fn a_recipe_with_mistakes_is_refused_and_starts_nothing() {
     let place = Place::new();

@@ -7,7 +7,7 @@ use plangate_graph::{Digest, Value};
 
 use crate::error::RunError;
 use crate::executor::Present;
-use crate::gate::{Rules, Verdict, reasons, stricter};
+use crate::gate::{Rules, Verdict, stricter, why};
 use crate::resume::{Refused, verified};
 use crate::stored::Stored;
 use crate::values::{call_of, names};
@@ -96,7 +96,7 @@ fn hold<S: Storage + ?Sized>(
     if let Verdict::Deny(why) = rules.verdict_as(&plan, ix, call, args, &now) {
         return Err(EditError::Refused(format!("policy denies this call: {why}")));
     }
-    edit.reason = reasons(&now.evidence);
+    edit.reason = why(&plan, call, args, &now.evidence);
     edit.terms = stricter(row.terms.clone(), rules.terms(&plan, call, args));
     Ok(())
 }

@@ -227,19 +227,19 @@ impl<S: Storage + 'static> Executor<S> {
         let laid = drive.conduct();
         self.driven().retain(|(id, drive)| *id != run && drive.strong_count() > 0);
         let of = &drive.ctx;
-        let record = Stored::read(&*self.store, &run)
-            .and_then(|stored| Record::over(&stored, of.plan.plan(), &of.shape, &of.names));
-        match laid? {
-            Laid::Ended => Ok(Ended::Done(record?)),
-            Laid::Parked => self.parked(run, record?),
-            Laid::Stopped => Ok(Ended::Stopped { run, record: record? }),
-        }
-    }
-
-    pub(crate) fn parked(&self, run: RunId, record: Record) -> Result<Ended, RunError> {
-        let mut waiting = self.store.rows(Some(&run))?;
-        waiting.retain(|row| matches!(row.state, RowState::Pending | RowState::Uncertain));
-        Ok(Ended::Parked { run, waiting, record })
+        let stored = Stored::read(&*self.store, &run);
+        let laid = laid?;
+        let stored = stored?;
+        let record = Record::over(&stored, of.plan.plan(), &of.shape, &of.names)?;
+        Ok(match laid {
+            Laid::Ended => Ended::Done(record),
+            Laid::Parked => {
+                let mut waiting = stored.rows;
+                waiting.retain(|row| matches!(row.state, RowState::Pending | RowState::Uncertain));
+                Ended::Parked { run, waiting, record }
+            }
+            Laid::Stopped => Ended::Stopped { run, record },
+        })
     }
 
     /// The lease of a run; nothing if it has ended.

@@ -2,10 +2,12 @@
 
 use plangate_approval::approvals::Ask;
 use plangate_approval::row::RowCall;
+use plangate_graph::card::files::path_only;
 use plangate_graph::effect::Classification;
 use plangate_graph::outline::Call;
 use plangate_graph::plan::NodeKind;
 use plangate_graph::policy::{Asking, AskingOf, Terms};
+use plangate_graph::template::Template;
 use plangate_graph::{Evidence, NodeIx, Policy, Value, VerifiedPlan};
 
 /// The policies that hold for a run: the one stored with it, and that of now where the host gave it. The stricter counts.
@@ -145,14 +147,22 @@ pub(crate) fn ask_of_call(
             timeout_ms,
         }),
         question: None,
-        reason: reasons(&judged.evidence),
+        reason: why(plan, call, args, &judged.evidence),
         policy: plan.policy().digest(),
         terms,
     })
 }
 
+/// Why a call is asked, in sentences with their codes, and what an approval of it is not about.
+pub(crate) fn why(plan: &VerifiedPlan, call: &Call, args: &Value, evidence: &[Evidence]) -> Vec<String> {
+    let definition = plan.catalog().definition(&call.server, &call.tool);
+    let mut why = reasons(evidence);
+    why.extend(definition.and_then(|of| path_only(of, &Template::Lit(args.clone()))));
+    why
+}
+
 /// Evidence as sentences with their codes.
-pub(crate) fn reasons(evidence: &[Evidence]) -> Vec<String> {
+fn reasons(evidence: &[Evidence]) -> Vec<String> {
     evidence.iter().map(|e| format!("{} ({})", e.says, e.code)).collect()
 }
 

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use plangate_approval::storage::History;
 use plangate_approval::{Row, RowState, Run, RunId, StepState, StepWrite, Storage};
 use plangate_graph::plan::NodeKind;
 use plangate_graph::value::Object;
@@ -38,12 +39,10 @@ pub(crate) struct Picture {
 
 impl Stored {
     pub(crate) fn read<S: Storage + ?Sized>(store: &S, run: &RunId) -> Result<Stored, RunError> {
-        let run = store.run(run)?;
+        let History { run, steps, rows } = store.history(run)?;
         let Ok(Value::Object(inputs)) = Value::parse_bytes(&run.inputs) else {
             return Err(RunError::Fault(format!("the stored inputs of run {} are no object", run.id)));
         };
-        let steps = store.steps(&run.id)?;
-        let rows = store.rows(Some(&run.id))?;
         Ok(Stored { run, inputs, rows, steps })
     }
 

@@ -33,9 +33,7 @@ pub unsafe extern "C" fn plangate_approval_list(
         boundary(err, |caller| {
             let out = caller.text("out", out)?;
             let store = handle::look_up(store)?;
-            let waiting = store.kept.waiting()?.into_iter();
-            let told = waiting.map(|row| Told::read(&store.kept, row)).collect::<Result<Vec<_>, _>>()?;
-            out.set(view::rows(&told)?);
+            out.set(view::rows(&Told::each(&store.kept, store.kept.waiting()?)?)?);
             Ok(PLANGATE_OK)
         })
     }

@@ -121,6 +121,12 @@ impl Told {
         let before = store.before(&row)?;
         Ok(Told { row, before })
     }
+
+    /// The same of many, in one go.
+    pub(crate) fn each(store: &Kept, rows: Vec<Row>) -> Result<Vec<Told>, StoreError> {
+        let before = store.before_each(&rows)?;
+        Ok(rows.into_iter().zip(before).map(|(row, before)| Told { row, before }).collect())
+    }
 }
 
 /// One row.

@@ -59,6 +59,8 @@ pub(crate) enum End {
 pub(crate) struct Patience {
     started: Instant,
     deadline: Option<Instant>,
+    /// The executor's mark, which says why it was made.
+    mark: Cancel,
     /// Nothing once it is known that nobody will cancel.
     cancelled: Option<oneshot::Receiver<()>>,
 }
@@ -71,7 +73,8 @@ impl Patience {
             // The call may be over.
             let _ = cancelled.send(());
         });
-        Patience { started: Instant::now(), deadline: cancel.deadline(), cancelled: Some(on_cancel) }
+        let (mark, deadline) = (cancel.clone(), cancel.deadline());
+        Patience { started: Instant::now(), deadline, mark, cancelled: Some(on_cancel) }
     }
 
     /// Waits until the call is to be given up; on a cancel rather than on a deadline if both are there.
@@ -97,6 +100,16 @@ impl Patience {
             biased;
             () = cancelled => GiveUp::Cancelled,
             () = passed => GiveUp::TimedOut(deadline.unwrap_or(self.started) - self.started),
+        }
+    }
+
+    /// Why a call is given up, for its server. The executor cancels a call at its deadline, too.
+    fn why(&self, give_up: GiveUp) -> &'static str {
+        match give_up {
+            GiveUp::TimedOut(_) => "the deadline passed",
+            GiveUp::Cancelled if self.mark.is_past() => "the deadline passed",
+            GiveUp::Cancelled if self.mark.is_left() => "the run goes on without this call",
+            GiveUp::Cancelled => "the run was cancelled or stopped",
         }
     }
 }
@@ -133,7 +146,7 @@ pub(crate) async fn call(session: &Session, spend: Spend, mut patience: Patience
                 return given_up(give_up, false);
             }
             if let Some(handle) = handle {
-                tell(handle, give_up);
+                tell(handle, patience.why(give_up));
             }
             let late = match give_up {
                 GiveUp::Cancelled => tokio::time::timeout(AFTER_CANCEL, &mut answered).await.ok().and_then(Result::ok),
@@ -171,11 +184,7 @@ fn given_up(give_up: GiveUp, sent: bool) -> End {
 }
 
 /// Sends `notifications/cancelled`. Nobody waits for it: the server may not be reading.
-fn tell(handle: RequestHandle<RoleClient>, give_up: GiveUp) {
-    let reason = match give_up {
-        GiveUp::Cancelled => "the run was cancelled",
-        GiveUp::TimedOut(_) => "the deadline passed",
-    };
+fn tell(handle: RequestHandle<RoleClient>, reason: &'static str) {
     tokio::spawn(async move {
         // A server that does not hear it goes on with the call, which is what is assumed anyway.
         let _ = tokio::time::timeout(NOTICE, handle.cancel(Some(reason.to_owned()))).await;

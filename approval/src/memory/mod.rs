@@ -11,7 +11,7 @@ use crate::outcome::{Outcome, Reconciled};
 use crate::random;
 use crate::row::{Decision, Edit, GRACE_MS, NewRow, Person, Row, RowId};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
-use crate::storage::{Accepted, Event, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
+use crate::storage::{Accepted, Event, History, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
 use crate::verbs::{self, RowsOf, Tables as _};
 
 use tables::{Kept, Locked};
@@ -194,6 +194,12 @@ impl Storage for MemoryStore {
         self.lock().steps(run)
     }
 
+    fn history(&self, run: &RunId) -> Result<History, StoreError> {
+        let t = &mut self.lock();
+        let rows = verbs::read::rows_written_down(t, RowsOf::Run(run))??;
+        Ok(History { run: verbs::read::run(t, run)??, steps: t.steps(run)?, rows })
+    }
+
     fn row(&self, row: &RowId) -> Result<Row, StoreError> {
         verbs::read::only(self.rows_of(RowsOf::Row(row))?, row)
     }
@@ -208,6 +214,10 @@ impl Storage for MemoryStore {
 
     fn same_calls(&self, server: &str, tool: &str, digest: &Digest) -> Result<Vec<Row>, StoreError> {
         self.rows_of(RowsOf::Same { server, tool, digest })
+    }
+
+    fn with_digests(&self, digests: &[Digest]) -> Result<Vec<Row>, StoreError> {
+        self.rows_of(RowsOf::Digests(digests))
     }
 
     fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError> {

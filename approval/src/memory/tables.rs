@@ -256,6 +256,10 @@ impl Tables for Locked<'_> {
             RowsOf::Same { server, tool, digest } => {
                 kept.rows.iter().filter(|s| s.row.is_call(server, tool, digest)).collect()
             }
+            RowsOf::Digests(digests) => {
+                let digests: HashSet<&Digest> = digests.iter().collect();
+                kept.rows.iter().filter(|s| digests.contains(&s.row.digest)).collect()
+            }
             RowsOf::Open => kept.rows.iter().filter(|s| s.row.state.open()).collect(),
         };
         let with_tenure = |s: &Stored| kept.tenure(&s.row.run).map(|tenure| (s.clone(), tenure));

@@ -27,7 +27,7 @@ use crate::clock::{Clock, SystemClock, Time};
 use crate::outcome::{Outcome, Reconciled};
 use crate::row::{Decision, Edit, GRACE_MS, NewRow, Person, Row, RowId};
 use crate::run::{Holder, Lease, NewRun, Run, RunId, RunState, StepWrite};
-use crate::storage::{Accepted, Event, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
+use crate::storage::{Accepted, Event, History, LeaseAnswer, ParkAnswer, Settlement, Storage, StoreError};
 use crate::verbs::{self, RowsOf, Tables as _, Verb};
 
 use fault::Sql;
@@ -279,6 +279,16 @@ impl Storage for SqliteStore {
         self.read(|t| t.steps(run))
     }
 
+    fn history(&self, run: &RunId) -> Result<History, StoreError> {
+        loop {
+            let (run, steps, sight) = self.read(|t| verbs::read::history(t, run))??;
+            if !sight.lapsed {
+                return Ok(History { run, steps, rows: sight.rows });
+            }
+            self.write(|t| verbs::read::rows_written_down(t, RowsOf::Run(&run.id)))?;
+        }
+    }
+
     fn row(&self, row: &RowId) -> Result<Row, StoreError> {
         verbs::read::only(self.rows_of(RowsOf::Row(row))?, row)
     }
@@ -293,6 +303,10 @@ impl Storage for SqliteStore {
 
     fn same_calls(&self, server: &str, tool: &str, digest: &Digest) -> Result<Vec<Row>, StoreError> {
         self.rows_of(RowsOf::Same { server, tool, digest })
+    }
+
+    fn with_digests(&self, digests: &[Digest]) -> Result<Vec<Row>, StoreError> {
+        self.rows_of(RowsOf::Digests(digests))
     }
 
     fn document(&self, digest: &Digest) -> Result<Vec<u8>, StoreError> {

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 use rustix::fs::Access;
 use rustix::io::Errno;
@@ -76,6 +77,8 @@ pub(super) fn connect(path: &Path) -> Result<Connection, Sql> {
     let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(BUSY)?;
     db.set_prepared_statement_cache_capacity(64);
+    // A plan looks at no values, so that a statement is not prepared again each time others are bound to it.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // Per connection; `journal_mode` is kept in the file and set once it is ours.
     db.execute_batch("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;")?;
     Ok(db)

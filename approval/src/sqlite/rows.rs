@@ -1,5 +1,6 @@
 //! Rows and votes in `SQLite`.
 
+use plangate_graph::Digest;
 use plangate_graph::policy::Terms;
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, params};
@@ -42,6 +43,14 @@ const UNCLAIMED: &str = concat!(
 );
 const CLAIMED: &str =
     concat!("WHERE a.run = ?1 AND ", not_over!("a.state"), " AND a.state = 'claimed' ORDER BY +a.seq");
+macro_rules! with_digests {
+    ($digest:literal) => {
+        concat!($digest, " IN (SELECT unhex(value) FROM json_each(?1))")
+    };
+}
+pub(super) use with_digests;
+
+const WITH_DIGESTS: &str = concat!("WHERE ", with_digests!("a.digest"), " ORDER BY +a.seq");
 /// What is read by the index alone.
 #[cfg(test)]
 pub(super) const QUEUES: [&str; 3] = [WAITING, UNCLAIMED, CLAIMED];
@@ -65,12 +74,19 @@ pub(super) fn open(db: &Connection, run: &RunId, states: OpenStates) -> Result<V
     Ok(with_votes(db, found)?.into_iter().map(|(stored, _)| stored).collect())
 }
 
+/// Digests as one parameter: a JSON list of their hexadecimal digits.
+pub(super) fn listed(digests: &[Digest]) -> String {
+    let quoted = |digest: &Digest| format!("\"{}\"", digest.to_string().trim_start_matches("sha256:"));
+    format!("[{}]", digests.iter().map(quoted).collect::<Vec<_>>().join(","))
+}
+
 pub(super) fn list(db: &Connection, of: RowsOf<'_>) -> Result<Vec<(Stored, Tenure)>, Sql> {
     let found = match of {
         RowsOf::Row(id) => select(db, "WHERE a.id = ?1", &[&id.0])?,
         RowsOf::Run(run) => select(db, "WHERE a.run = ?1 ORDER BY a.seq", &[&run.0])?,
         RowsOf::All => select(db, "ORDER BY a.seq", &[])?,
         RowsOf::Open => select(db, WAITING, &[])?,
+        RowsOf::Digests(digests) => select(db, WITH_DIGESTS, &[&listed(digests)])?,
         RowsOf::Same { server, tool, digest } => select(
             db,
             "WHERE a.digest = ?1 AND a.server = ?2 AND a.tool = ?3 ORDER BY a.seq",
@@ -78,7 +94,7 @@ pub(super) fn list(db: &Connection, of: RowsOf<'_>) -> Result<Vec<(Stored, Tenur
         )?,
     };
     match of {
-        RowsOf::All | RowsOf::Open if found.len() > 1 => with_all_votes(db, of, found),
+        RowsOf::All | RowsOf::Open | RowsOf::Digests(_) if found.len() > 1 => with_all_votes(db, of, found),
         RowsOf::Run(_) if found.len() > 1 => with_all_votes(db, of, found),
         _ => with_votes(db, found),
     }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 
 use super::columns::{Columns, json};
 use super::fault::Sql;
-use super::rows::not_over;
+use super::rows::{listed, not_over, with_digests};
 use crate::row::{Person, RowId, Vote};
 use crate::state::{Stored, Tenure};
 use crate::verbs::RowsOf;
@@ -59,7 +59,15 @@ pub(super) fn with_all_votes(
     of: RowsOf<'_>,
     mut rows: Vec<(Stored, Tenure)>,
 ) -> Result<Vec<(Stored, Tenure)>, Sql> {
+    let digests;
     let (which, bind): (&str, Vec<&dyn ToSql>) = match &of {
+        RowsOf::Digests(of) => {
+            digests = listed(of);
+            (
+                concat!("WHERE approval IN (SELECT id FROM approval WHERE ", with_digests!("digest"), ")"),
+                vec![&digests],
+            )
+        }
         RowsOf::Row(id) => ("WHERE approval = ?1", vec![&id.0]),
         RowsOf::Run(run) => ("WHERE approval IN (SELECT id FROM approval WHERE run = ?1)", vec![&run.0]),
         RowsOf::All => ("", Vec::new()),

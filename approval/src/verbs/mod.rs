@@ -96,6 +96,8 @@ pub(crate) enum RowsOf<'a> {
     All,
     /// Those of all runs whose written state is open.
     Open,
+    /// Those of all runs with one of these digests.
+    Digests(&'a [Digest]),
     /// Those of all runs about the very same call.
     Same {
         /// Its server.

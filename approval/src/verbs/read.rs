@@ -2,7 +2,7 @@
 
 use super::{RowsOf, Tables, Verb, apply, run_head};
 use crate::row::{Row, RowId, RowState};
-use crate::run::{Holder, Run, RunId};
+use crate::run::{Holder, Run, RunId, StepWrite};
 use crate::state::{self, Stored, Tenure};
 use crate::storage::StoreError;
 
@@ -25,6 +25,12 @@ pub(crate) fn runs<T: Tables>(t: &mut T) -> Result<Vec<Run>, StoreError> {
     let mut runs = t.whole_runs()?;
     runs.iter_mut().try_for_each(|run| fill_driven(t, run))?;
     Ok(runs)
+}
+
+/// A run with its steps, and its rows as they are now. Writes nothing.
+pub(crate) fn history<T: Tables>(t: &mut T, id: &RunId) -> Verb<(Run, Vec<StepWrite>, Sight)> {
+    let run = granted!(run(t, id)?);
+    Ok(Ok((run, t.steps(id)?, rows(t, RowsOf::Run(id))?)))
 }
 
 /// Rows as they are now. Writes nothing.

@@ -1,5 +1,6 @@
 //! What the host knows of uncertain calls, and changes that a person accepts.
 
+use plangate_approval::row::RowCall;
 use plangate_approval::{Accepted, Claim, Reconciled};
 
 use super::*;
@@ -172,5 +173,15 @@ pub fn the_very_same_call_is_found(bench: &dyn Bench) {
     assert_eq!(same, [again.row(&row.id), second.clone()]);
     assert_eq!((same[0].state, &same[0].run), (RowState::Succeeded, w.run()));
     assert!(again.store.same_calls("slack", "delete", &second.digest).unwrap().is_empty());
+    // What became of many before is what became of each.
+    let deleted = again.ask(&Ask {
+        call: Some(RowCall { tool: "delete".into(), ..second.call.clone().unwrap() }),
+        ..post("third", 0)
+    });
+    let all = [elsewhere, second, row.clone(), deleted];
+    let each = all.iter().map(|row| again.store.before(row).unwrap()).collect::<Vec<_>>();
+    assert_eq!(again.store.before_each(&all).unwrap(), each);
+    assert_eq!(each, [vec![], vec![again.row(&row.id)], vec![], vec![]]);
+    assert!(again.store.before_each(&[]).unwrap().is_empty());
     assert!(again.store.same_calls("slack", "post", &Digest::of(b"{}")).unwrap().is_empty());
 }

@@ -7,14 +7,13 @@ use plangate_approval::{Decision, RowState, RunId, SqliteStore, Storage as _};
 use plangate_graph::card::visible::visible;
 use serde::Serialize;
 
-use crate::commands::decide::{Answer, refusal};
+use crate::commands::decide::{Answer, refusal, show};
 use crate::context::Context;
 use crate::engine;
 use crate::exit::Exit;
 use crate::fault::Fault;
 use crate::outcome;
 use crate::project::Project;
-use crate::render::put::Put as _;
 use crate::render::row::step;
 use crate::render::state::of_run;
 use crate::store::{self, short};
@@ -61,31 +60,26 @@ pub(super) fn decide(
     }
     let paint = context.output.paint();
     let mut exit = Exit::Done;
-    let (mut results, mut runs, mut text) = (Vec::new(), BTreeSet::new(), String::new());
+    let (mut results, mut runs, mut told) = (Vec::new(), BTreeSet::new(), Vec::new());
     for id in &answer.which.ids {
-        match one(id, answer, store, project) {
+        match one(id, answer, store, project, context) {
             Ok((row, by)) => {
                 let word = if answer.yes { paint.good("✓ yes") } else { paint.bad("✗ no") };
-                text.put(format_args!(
-                    "{word}  {}  {}   by {}\n",
-                    short(&row.id.0),
-                    step(&row),
-                    visible(&by)
-                ));
+                told.push(format!("{word}  {}  {}   by {}\n", short(&row.id.0), step(&row), visible(&by)));
                 if row.state != RowState::Pending {
                     runs.insert(row.run.clone());
                 }
                 results.push(Answered { id, ok: true, approval: Some(RowView::of(&row)), error: None });
             }
             Err(fault) => {
-                text.push_str(&format!("{id}: {}", fault.to_text(paint)));
+                told.push(format!("{id}: {}", fault.to_text(paint)));
                 exit = first(exit, fault.exit);
                 results.push(Answered { id, ok: false, approval: None, error: Some(fault) });
             }
         }
     }
     if !context.output.is_json() {
-        context.output.say(&text);
+        context.output.say(&format!("{}{}", if runs.is_empty() { "" } else { "\n" }, told.concat()));
     }
     let mut went = Vec::new();
     for run in runs.iter().filter(|_| !answer.which.no_resume) {
@@ -115,8 +109,10 @@ fn one(
     answer: Answer<'_>,
     store: &Arc<SqliteStore>,
     project: &Project,
+    context: &Context,
 ) -> Result<(plangate_approval::Row, String), Fault> {
     let row = store::find_row(store, id, &[RowState::Pending])?;
+    show(&row, store, project, context)?;
     let by = myself(&project.config.policy);
     let who = by.to_string();
     let reason = answer.said.map(str::to_owned);

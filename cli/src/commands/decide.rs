@@ -65,12 +65,7 @@ fn decide(answer: Answer<'_>, context: &Context) -> Result<Exit, Fault> {
     if let Some(wanted) = answer.digest {
         same_digest(&row, wanted)?;
     }
-    let now = store.now();
-    if !context.output.is_json() && row.state == RowState::Pending {
-        context.output.say(&whole(&row, now, Arguments::All, context.output.paint()));
-        context.output.say(&before(&store::before(&store, &row)?, now, context.output.paint()));
-        store::shown(&store, &row, &project)?;
-    }
+    show(&row, &store, &project, context)?;
     let edited = match answer.edit {
         None => false,
         Some(typed) => {
@@ -78,7 +73,7 @@ fn decide(answer: Answer<'_>, context: &Context) -> Result<Exit, Fault> {
             if !context.output.is_json() {
                 let paint = context.output.paint();
                 context.output.say(&format!("\n{}\n", paint.good("✎ edited; it is now:")));
-                context.output.say(&whole(&row, now, Arguments::All, paint));
+                context.output.say(&whole(&row, store.now(), Arguments::All, paint));
                 store::shown(&store, &row, &project)?;
             }
             true
@@ -99,6 +94,22 @@ fn decide(answer: Answer<'_>, context: &Context) -> Result<Exit, Fault> {
     };
     say_decided(&decided, &decision.by, answer, context);
     go_on(&decided, answer.which.no_resume, &store, &project, context)
+}
+
+/// Shows the whole of an approval that waits to a person who answers it, and writes down that it was shown.
+pub(super) fn show(
+    row: &Row,
+    store: &SqliteStore,
+    project: &Project,
+    context: &Context,
+) -> Result<(), Fault> {
+    if context.output.is_json() || row.state != RowState::Pending {
+        return Ok(());
+    }
+    let (now, paint) = (store.now(), context.output.paint());
+    context.output.say(&whole(row, now, Arguments::All, paint));
+    context.output.say(&before(&store::before(store, row)?, now, paint));
+    store::shown(store, row, project)
 }
 
 /// Lets the run of a row that was decided go on, and prints what came of it.

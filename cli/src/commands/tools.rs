@@ -86,6 +86,9 @@ fn all(tools: &[Tool<'_>], listing: &Listing, context: &Context) -> Result<(), F
         tool: &'a str,
         effect: Effect,
         gated: bool,
+        /// What is broken in its input schema: then it cannot be called.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        broken: Option<&'a str>,
         evidence: Vec<Sentence<'a>>,
     }
     #[derive(Serialize)]
@@ -105,6 +108,7 @@ fn all(tools: &[Tool<'_>], listing: &Listing, context: &Context) -> Result<(), F
                 tool: &tool.definition.name,
                 effect: tool.classification.effect,
                 gated: tool.gated(),
+                broken: tool.broken.as_deref(),
                 evidence: draw::evidence(tool).map(|e| Sentence { code: &e.code, says: &e.says }).collect(),
             })
             .collect();

@@ -54,6 +54,7 @@ pub(crate) fn listing(
 
 fn line(tool: &Tool<'_>, width: usize, paint: Paint) -> String {
     let mark = match tool.asking {
+        _ if tool.broken.is_some() => paint.bad("✗"),
         Asking::Ask(_) => paint.wait("⏸"),
         Asking::Through(_) => " ".to_owned(),
         Asking::Deny(_) => paint.bad("✗"),
@@ -74,11 +75,19 @@ fn line(tool: &Tool<'_>, width: usize, paint: Paint) -> String {
         _ => {}
     }
     let mut out = format!("{mark} {name}  {effect}  {}\n", says.join("; "));
+    let indent = " ".repeat(width + EFFECT + 6);
+    if let Some(broken) = &tool.broken {
+        out.put(format_args!("{indent}{}\n", paint.bad(&cannot_be_called(broken))));
+    }
     if tool.classification.contradiction {
-        let indent = " ".repeat(width + EFFECT + 6);
         out.put(format_args!("{indent}{}\n", paint.bad(&contradiction(tool))));
     }
     out
+}
+
+/// Why no call of a tool passes, in words.
+fn cannot_be_called(broken: &str) -> String {
+    format!("cannot be called: its input schema is broken: {}", visible(broken))
 }
 
 /// What speaks for the verdict first of all.
@@ -101,11 +110,14 @@ fn contradiction(tool: &Tool<'_>) -> String {
 }
 
 fn sum(tools: &[Tool<'_>], paint: Paint) -> String {
-    let asked = tools.iter().filter(|t| matches!(t.asking, Asking::Ask(_))).count();
-    let denied = tools.iter().filter(|t| matches!(t.asking, Asking::Deny(_))).count();
+    let callable = || tools.iter().filter(|t| t.broken.is_none());
+    let asked = callable().filter(|t| matches!(t.asking, Asking::Ask(_))).count();
+    let denied = callable().filter(|t| matches!(t.asking, Asking::Deny(_))).count();
     let denied = if denied > 0 { format!(", {denied} denied") } else { String::new() };
+    let broken = tools.iter().filter(|t| t.broken.is_some()).count();
+    let broken = if broken > 0 { format!(", {broken} that cannot be called") } else { String::new() };
     let all = tools.len();
-    format!("{all} tools, {} somebody is asked about{denied}", paint.wait(&format!("{asked} that")))
+    format!("{all} tools, {} somebody is asked about{denied}{broken}", paint.wait(&format!("{asked} that")))
 }
 
 /// Everything that is known about one tool, as JSON.
@@ -120,6 +132,9 @@ pub(crate) struct Why<'a> {
     evidence: Vec<&'a Evidence>,
     asked_because: &'a Evidence,
     silence: Option<&'a str>,
+    /// What is broken in its input schema: then it cannot be called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broken: Option<&'a str>,
     definition: String,
 }
 
@@ -136,6 +151,7 @@ impl<'a> Why<'a> {
             evidence: tool.classification.evidence.iter().collect(),
             asked_because: tool.why(),
             silence: tool.classification.silence.as_deref(),
+            broken: tool.broken.as_deref(),
             definition: tool.definition.digest(tool.server).to_string(),
         }
     }
@@ -155,6 +171,9 @@ pub(crate) fn why(tool: &Tool<'_>, paint: Paint) -> String {
         Asking::Deny(why) => format!("{} — {}", paint.bad("denied"), visible(&why.says)),
     };
     out.put(format_args!("\n{}, {asked}\n\n", paint.strong(&effect.to_string())));
+    if let Some(broken) = &tool.broken {
+        out.put(format_args!("{}\n\n", paint.bad(&cannot_be_called(broken))));
+    }
     let width = tool.classification.evidence.iter().map(|e| e.code.len()).max().unwrap_or(0);
     for e in tool.classification.evidence.iter() {
         let side = if e.effect.changes() == effect.changes() { " " } else { "≠" };

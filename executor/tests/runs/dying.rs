@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use plangate_approval::row::{NewRow, RowId};
 use plangate_approval::run::{Holder, Lease, NewRun, StepWrite};
-use plangate_approval::storage::{Accepted, Event, Fault, LeaseAnswer, ParkAnswer, Settlement, Storage};
+use plangate_approval::storage::{
+    Accepted, Event, Fault, History, LeaseAnswer, ParkAnswer, Settlement, Storage,
+};
 use plangate_approval::{
     Clock, Decision, Edit, Outcome, Person, Reconciled, Row, Run, RunId, RunState, StoreError, Time,
 };
@@ -217,6 +219,9 @@ impl<S: Storage> Storage for Dying<S> {
     }
     fn steps(&self, run: &RunId) -> Result<Vec<StepWrite>, StoreError> {
         self.look(|s| s.steps(run))
+    }
+    fn history(&self, run: &RunId) -> Result<History, StoreError> {
+        self.look(|s| s.history(run))
     }
     fn row(&self, row: &RowId) -> Result<Row, StoreError> {
         self.look(|s| s.row(row))

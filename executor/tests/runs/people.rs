@@ -22,6 +22,32 @@ fn every_step_gated_parks_at_once_with_a_record() {
 }
 
 #[test]
+fn of_a_file_that_arguments_name_the_path_alone_is_approved() {
+    let stage = Stage::new().answers("gmail.list", r#"{"file":"report.pdf","none":[]}"#);
+    let parked = stage.run(
+        "together:\n  mail: gmail.list {}\nthen:\n  a: gmail.send {\"to\":\"x\",\"attachments\":[\"{mail.file}\"]}\n  \
+         b: slack.post {\"attachments\":\"{mail.none}\"}\n  c: s3.put {\"path\":\"a.txt\",\"content\":\"all of it\"}\n",
+    );
+    let mut waiting = waiting(&parked);
+    let mut parked = parked;
+    let mut said = Vec::new();
+    while let Some(row) = waiting.pop() {
+        let path_only = row.reason.iter().filter(|why| why.contains("path")).cloned().collect::<Vec<_>>();
+        said.push((row.node.clone(), path_only));
+        stage.approve(&row);
+        parked = stage.resume(&parked);
+        if let Ended::Parked { waiting: more, .. } = &parked {
+            waiting.clone_from(more);
+        }
+    }
+    assert_eq!(done(&parked).state, RunState::Done);
+    let words =
+        "path only: what the file holds is not part of what is approved (argument attachments, path-only)";
+    let expected = [("a/gate", vec![words.to_owned()]), ("b/gate", Vec::new()), ("c/gate", Vec::new())];
+    assert_eq!(said, expected.map(|(node, why)| (node.to_owned(), why)));
+}
+
+#[test]
 fn siblings_that_only_read_run_while_a_gate_waits() {
     let stage = Stage::new();
     let ended = stage.run("together:\n  a: slack.post {}\n  b: gmail.list {}\n  c: cal.list {}\n");

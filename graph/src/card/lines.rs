@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::files::by_path;
 use super::visible::{shortened, visible};
 use super::{After, Arg, Card, CardInput, CardNote, Group, Heading, Known, Line, Stop, What};
 use crate::outline::{Block, BlockKind, Body, Call, Item, Settings};
@@ -132,8 +133,15 @@ impl Lines<'_> {
             effect: self.verified.effect(node).unwrap_or(crate::effect::Effect::Unknown),
             why: now.map(|c| c.evidence.iter().map(|e| visible(&e.says)).collect()).unwrap_or_default(),
             contradiction: now.is_some_and(|c| c.contradiction),
-            args: args(&call.args, &|name| self.at_start(name, inputs)),
+            args: args(&call.args, &self.paths(node, call), &|name| self.at_start(name, inputs)),
         }
+    }
+
+    /// Arguments of a call that is asked of which the path alone is approved.
+    fn paths(&self, node: NodeIx, call: &Call) -> Vec<String> {
+        let asked = self.plan.gate_of(node).is_some();
+        let definition = self.verified.catalog().definition(&call.server, &call.tool).filter(|_| asked);
+        definition.map(|definition| by_path(definition, &call.args)).unwrap_or_default()
     }
 
     /// What policy says about making the very same call again.
@@ -261,7 +269,7 @@ fn names<'a>(refs: impl Iterator<Item = &'a Ref>) -> Vec<String> {
     names
 }
 
-fn args(template: &Template, at_start: &dyn Fn(&str) -> Option<Value>) -> Vec<Arg> {
+fn args(template: &Template, paths: &[String], at_start: &dyn Fn(&str) -> Option<Value>) -> Vec<Arg> {
     let members: Vec<(String, Template)> = match template {
         Template::Object(members) => members.clone(),
         Template::Lit(Value::Object(o)) => {
@@ -269,7 +277,11 @@ fn args(template: &Template, at_start: &dyn Fn(&str) -> Option<Value>) -> Vec<Ar
         }
         _ => Vec::new(),
     };
-    members.into_iter().map(|(name, template)| arg(&name, &template, at_start)).collect()
+    let arg = |(name, template): (String, Template)| {
+        let path_only = paths.contains(&name);
+        Arg { path_only, ..arg(&name, &template, at_start) }
+    };
+    members.into_iter().map(arg).collect()
 }
 
 fn arg(name: &str, template: &Template, at_start: &dyn Fn(&str) -> Option<Value>) -> Arg {
@@ -295,7 +307,7 @@ fn arg(name: &str, template: &Template, at_start: &dyn Fn(&str) -> Option<Value>
         (_, Some(value)) => value.to_string(),
         (template, None) => written(template),
     };
-    Arg { name: visible(name), known, value: shortened(&value), from }
+    Arg { name: visible(name), known, value: shortened(&value), from, path_only: false }
 }
 
 /// A template as its author wrote it.

@@ -5,6 +5,7 @@
 //! where the run will stop and why.
 
 mod dot;
+pub mod files;
 mod html;
 mod lines;
 mod markdown;
@@ -154,6 +155,10 @@ pub struct Arg {
     pub value: String,
     /// What it is made from: inputs and steps.
     pub from: Vec<String>,
+    /// It names a file whose content the tool takes, and the call is asked: the path is approved, and not what the file
+    /// holds. Not written where it is not so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub path_only: bool,
 }
 
 /// When an argument is known.

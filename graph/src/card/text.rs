@@ -74,11 +74,12 @@ pub(super) fn input_words(input: &CardInput) -> String {
 
 pub(super) fn arg_words(arg: &Arg, asked: bool) -> String {
     let Arg { name, value, .. } = arg;
+    let path_only = if arg.path_only { format!("   {}", super::files::PATH_ONLY) } else { String::new() };
     match arg.known {
-        Known::Fixed => format!("{name}: {value}"),
-        Known::AtStart => format!("{name}: set at start, {value}"),
-        Known::Later if asked => format!("{name}: known when asked, {value}"),
-        Known::Later => format!("{name}: known when it runs, {value}"),
+        Known::Fixed => format!("{name}: {value}{path_only}"),
+        Known::AtStart => format!("{name}: set at start, {value}{path_only}"),
+        Known::Later if asked => format!("{name}: known when asked, {value}{path_only}"),
+        Known::Later => format!("{name}: known when it runs, {value}{path_only}"),
     }
 }
 

@@ -17,6 +17,7 @@ mod unit;
 mod words;
 
 pub(crate) use calls::Calls;
+pub(crate) use tokens::split;
 
 use std::fmt;
 use std::sync::Arc;

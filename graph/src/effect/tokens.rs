@@ -10,7 +10,7 @@ pub(super) fn fold(text: &str) -> String {
 
 /// The folded words of a name: snake, camel, kebab, SCREAMING, dotted or mixed. Digits are words of their own, so that
 /// every style gives the same words; so are runs of scripts without spaces.
-pub(super) fn split(name: &str) -> Vec<String> {
+pub(crate) fn split(name: &str) -> Vec<String> {
     let plain: Vec<char> = plain(name).chars().collect();
     let mut words = Vec::new();
     let mut word = String::new();

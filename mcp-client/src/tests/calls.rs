@@ -174,8 +174,7 @@ fn a_deadline_ends_the_call_and_the_server_hears_of_it() {
     let Outcome::Unknown(reason) = outcome(end) else { panic!("unknown") };
     assert!(reason.starts_with("no answer within 0."), "{reason}");
     // The server answers this once it was told.
-    let heard = value_of(call(&tools, "heard", "{}"));
-    assert!(heard.starts_with('[') && heard.len() > 2, "{heard}");
+    assert_eq!(value_of(call(&tools, "heard", "{}")), r#"["the deadline passed"]"#);
     let timed_out = value(tools.call("s", spend("never", "{}"), &within(limit)));
     assert!(matches!(timed_out, Err(ReadError::TimedOut(1..=300))), "{timed_out:?}");
     // What came late, or never, is nobody else's answer.
@@ -197,8 +196,36 @@ fn a_cancel_ends_the_call_and_the_server_hears_of_it() {
         call.join().unwrap()
     });
     assert!(matches!(end, End::Cancelled { sent: true }), "{end:?}");
-    assert!(value_of(call(&tools, "heard", "{}")).len() > 2);
+    assert_eq!(value_of(call(&tools, "heard", "{}")), r#"["the run was cancelled or stopped"]"#);
     assert_eq!(value(end), Err(ReadError::Cancelled));
+}
+
+/// The executor asks a call to stop at its deadline by the same mark, and may be quicker than the deadline is here.
+#[test]
+fn a_server_hears_why_nobody_waits_any_more() {
+    if no_python() {
+        return;
+    }
+    let reason = |deadline: Duration, give_up: fn(&Cancel)| {
+        let tools = Servers::faulty(&[]).ready();
+        let cancel = within(deadline);
+        let (told, spent) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let call = scope.spawn(|| tools.call("s", telling(spend("never", "{}"), told), &cancel));
+            spent.recv().unwrap();
+            give_up(&cancel);
+            call.join().unwrap()
+        });
+        value_of(call(&tools, "heard", "{}"))
+    };
+    let at_its_deadline = |cancel: &Cancel| {
+        while !cancel.is_past() {
+            std::thread::yield_now();
+        }
+        cancel.leave();
+    };
+    assert_eq!(reason(Duration::from_millis(300), at_its_deadline), r#"["the deadline passed"]"#);
+    assert_eq!(reason(Duration::from_secs(30), Cancel::leave), r#"["the run goes on without this call"]"#);
 }
 
 #[test]

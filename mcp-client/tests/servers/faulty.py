@@ -152,7 +152,7 @@ for line in sys.stdin.buffer:
     elif method == "tools/call":
         call(ident, params, line)
     elif method == "notifications/cancelled":
-        cancelled.append(params["requestId"])
+        cancelled.append(params.get("reason"))
         tell()
     elif ident is not None and method and method != "initialize":
         send({"id": ident, "error": {"code": -32601, "message": "Method not found"}})
