@@ -142,8 +142,19 @@ impl Template {
     /// Every reference, in the order of the text.
     pub fn refs(&self) -> Vec<&Ref> {
         let mut found = Vec::new();
-        self.collect(&mut found);
+        self.each_ref(&mut |r| found.push(r));
         found
+    }
+
+    /// Shows every reference, in the order of the text.
+    pub(crate) fn each_ref<'a>(&'a self, show: &mut impl FnMut(&'a Ref)) {
+        match self {
+            Template::Lit(_) => {}
+            Template::Ref(r) => show(r),
+            Template::Text(parts) => text_refs(parts).for_each(show),
+            Template::List(items) => items.iter().for_each(|t| t.each_ref(show)),
+            Template::Object(members) => members.iter().for_each(|(_, t)| t.each_ref(show)),
+        }
     }
 
     /// Fills every reference. The first that fails is the error.
@@ -201,16 +212,6 @@ impl Template {
         match self {
             Template::Lit(value) => Some(value),
             _ => None,
-        }
-    }
-
-    fn collect<'a>(&'a self, found: &mut Vec<&'a Ref>) {
-        match self {
-            Template::Lit(_) => {}
-            Template::Ref(r) => found.push(r),
-            Template::Text(parts) => found.extend(text_refs(parts)),
-            Template::List(items) => items.iter().for_each(|t| t.collect(found)),
-            Template::Object(members) => members.iter().for_each(|(_, t)| t.collect(found)),
         }
     }
 }

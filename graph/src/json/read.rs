@@ -1,12 +1,14 @@
 //! From the text of `actions.json` to a plan whose graph is sound. What it claims is not yet believed.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use petgraph::graph::DiGraph;
 use serde::Deserialize;
 
 use super::{FORMAT, LoadError, wire};
 use crate::digest::Digest;
+use crate::lower::Typed;
 use crate::outline::{self, Body, Item, Outline};
 use crate::plan::{Edge, Join, Judged, Node, NodeIx, NodeKind, Note, Plan};
 use crate::template::{Part, Ref, Segment, Source, Template};
@@ -143,7 +145,14 @@ impl Reading {
                 help: n.help,
             })
             .collect();
-        Ok(Plan { outline, policy: file.policy, graph, of_item, joins, notes })
+        Ok(Plan {
+            typed: Arc::new(Typed::of(outline)),
+            policy: file.policy,
+            graph: Arc::new(graph),
+            of_item,
+            joins,
+            notes,
+        })
     }
 
     fn wire_node(

@@ -29,11 +29,11 @@ impl Plan {
     pub(super) fn body(&self) -> Vec<u8> {
         let mut text = b"{\n".to_vec();
         field(&mut text, "format", &FORMAT);
-        field(&mut text, "recipe", &self.outline.recipe);
+        field(&mut text, "recipe", &self.outline().recipe);
         field(&mut text, "policy", &self.policy);
         lines(&mut text, "definitions", self.wire_definitions());
-        lines(&mut text, "inputs", self.outline.inputs.iter().map(input));
-        lines(&mut text, "blocks", self.outline.blocks.iter().map(block));
+        lines(&mut text, "inputs", self.outline().inputs.iter().map(input));
+        lines(&mut text, "blocks", self.outline().blocks.iter().map(block));
         lines(&mut text, "nodes", self.nodes().filter_map(|(_, node)| self.wire_node(node)));
         lines(&mut text, "edges", self.wire_edges());
         lines(&mut text, "notes", self.notes.iter().map(note));
@@ -44,7 +44,7 @@ impl Plan {
         let mut used = BTreeMap::new();
         for (_, node) in self.nodes() {
             if let NodeKind::Call { item, judged } = &node.kind
-                && let Some(Item { body: Body::Call(call), .. }) = self.outline.items.get(*item)
+                && let Some(Item { body: Body::Call(call), .. }) = self.outline().items.get(*item)
             {
                 used.insert((call.server.clone(), call.tool.clone()), judged.definition);
             }
@@ -57,7 +57,7 @@ impl Plan {
     }
 
     fn place(&self, at: usize) -> Option<(wire::Place, &Body)> {
-        let item = self.outline.items.get(at)?;
+        let item = self.outline().items.get(at)?;
         let place = wire::Place { item: at, block: item.block, under: item.under, span: item.span };
         Some((place, &item.body))
     }

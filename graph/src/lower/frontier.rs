@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use super::edges::Derived;
+use super::derived::Derived;
 use crate::plan::{Asks, NodeIx};
 
 /// From how many on a step waits through one join instead of for each.
@@ -137,6 +137,11 @@ impl Frontier {
             world.groups.retain(|g| !g.effects.members.is_empty() || !g.reads.members.is_empty());
         }
         self.live.extend(fresh);
+    }
+
+    /// Whether the join of any block can still loosen anything.
+    pub(super) fn is_any_live(&self) -> bool {
+        !self.live.is_empty()
     }
 
     /// Whether the join of a block can still loosen anything.

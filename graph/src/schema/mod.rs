@@ -90,6 +90,24 @@ pub fn check(schema: &Value, args: &Template, inputs: &Inputs<'_>) -> Result<Vec
     Ok(InputSchema::new(schema)?.check(args, inputs))
 }
 
+/// Whether two arguments are the same to every schema: the same literals, and in the places of references others that may
+/// become as much. What holds of one holds of the other.
+pub(crate) fn alike(a: &Template, b: &Template, inputs: &Inputs<'_>) -> bool {
+    match (a, b) {
+        (Template::Lit(a), Template::Lit(b)) => a == b,
+        (Template::Ref(a), Template::Ref(b)) => sketch::kind_of(a, inputs) == sketch::kind_of(b, inputs),
+        (Template::Text(_), Template::Text(_)) => true,
+        (Template::List(a), Template::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b, inputs))
+        }
+        (Template::Object(a), Template::Object(b)) => {
+            a.len() == b.len()
+                && a.iter().zip(b).all(|((key, a), (other, b))| key == other && alike(a, b, inputs))
+        }
+        _ => false,
+    }
+}
+
 /// How often a pattern may backtrack; beyond it the text counts as not matching.
 const BACKTRACKS: usize = 100_000;
 /// How large a pattern may get.

@@ -107,7 +107,7 @@ fn draw(args: &Template, inputs: &Inputs<'_>, at: &str, places: &mut Places) -> 
 }
 
 /// The kind of an input that is read whole.
-fn kind_of(reference: &Ref, inputs: &Inputs<'_>) -> Option<InputKind> {
+pub(super) fn kind_of(reference: &Ref, inputs: &Inputs<'_>) -> Option<InputKind> {
     match &reference.source {
         Source::Input(name) if reference.path.is_empty() => inputs.get(name.as_str()).copied(),
         _ => None,
