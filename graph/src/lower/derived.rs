@@ -111,7 +111,10 @@ impl Derived {
 
     /// Puts the edges in order; of two with one reason the one that asks more stays.
     pub(super) fn settle(&mut self) {
-        self.edges.sort_unstable();
+        self.by_source();
+        for of_source in self.edges.chunk_by_mut(|a, b| a.0 == b.0) {
+            of_source.sort_unstable();
+        }
         self.edges.dedup_by(|later, kept| {
             let same = (later.0, later.1, later.2) == (kept.0, kept.1, kept.2);
             if same {
@@ -119,6 +122,31 @@ impl Derived {
             }
             same
         });
+    }
+
+    /// Puts the edges in the order of their sources, those of one source as they were made: by their targets, mostly.
+    fn by_source(&mut self) {
+        let mut next = vec![0; self.nodes.len() + 1];
+        for (from, ..) in &self.edges {
+            if let Some(count) = next.get_mut(from.0 as usize + 1) {
+                *count += 1;
+            }
+        }
+        let mut sum = 0;
+        for count in &mut next {
+            sum += *count;
+            *count = sum;
+        }
+        let mut sorted = self.edges.clone();
+        for edge in &self.edges {
+            if let Some(at) = next.get_mut(edge.0.0 as usize)
+                && let Some(slot) = sorted.get_mut(*at)
+            {
+                *slot = *edge;
+                *at += 1;
+            }
+        }
+        self.edges = sorted;
     }
 
     /// For each item, whether its node waits for nothing.
@@ -215,7 +243,7 @@ impl Derived {
         plan.of_item == self.of_item
             && plan.joins == self.joins
             && plan.len() == self.nodes.len()
-            && self.nodes.iter().zip(plan.nodes()).all(|(made, (_, own))| {
+            && self.nodes.iter().zip(plan.graph.node_weights()).all(|(made, own)| {
                 self.is_kind(*made, &own.kind, judgements) && Derived::id(*made, &plan.typed).is(&own.id)
             })
             && self.are_edges(plan)

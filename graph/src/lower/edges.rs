@@ -4,8 +4,6 @@
 //! edge of the call), and its edges from what it reads, what its author said, what guards it, and what it does not
 //! commute with. The [frontier](super::frontier) keeps the last part minimal.
 
-use std::collections::BTreeSet;
-
 use super::derived::{Derived, Made};
 use super::frontier::{Branch, Frontier, Waiter};
 use super::guards::Guards;
@@ -30,7 +28,8 @@ pub(super) fn derive(typed: &Typed, judgements: &Judgements, guards: &Guards, po
         out: Derived::of(&typed.outline),
         // Sentences belong to no world and are waited for in every one.
         frontier: Frontier::new(worlds.len().max(1)),
-        from_joins: vec![BTreeSet::new(); typed.outline.items.len()],
+        from_joins: Vec::new(),
+        waits: Vec::new(),
         questions: 0,
         checks: 0,
     };
@@ -49,8 +48,11 @@ struct Deriving<'a> {
     worlds: Vec<usize>,
     out: Derived,
     frontier: Frontier,
-    /// For each item: the blocks from whose `need` joins it gets data, directly or through other steps.
-    from_joins: Vec<BTreeSet<usize>>,
+    /// For each item: the blocks from whose `need` joins it gets data, directly or through other steps. Shorter than the
+    /// items where the rest get none.
+    from_joins: Vec<Vec<usize>>,
+    /// What the item at hand waits for, kept for its room.
+    waits: Vec<(NodeIx, Asks)>,
     questions: usize,
     checks: usize,
 }
@@ -67,7 +69,8 @@ impl Deriving<'_> {
         for place in typed.members.get(at) {
             let Some(item) = typed.outline.items.get(*place) else { continue };
             let key = match block.kind {
-                BlockKind::Together => Some(*place),
+                // What changes nothing waits for nothing beside it either way.
+                BlockKind::Together => self.changes(*place).then_some(*place),
                 BlockKind::AskMe => Some(item.under.unwrap_or(*place)),
                 BlockKind::Then | BlockKind::Check => None,
             };
@@ -97,10 +100,10 @@ impl Deriving<'_> {
         }
         let loose = self.loosened(place, item);
         // Joins of many are made before the node that waits for them, so that every edge leads to a higher index.
-        let waiter = self.waiter(place, item, loose);
-        let waits = self.frontier.waits(&waiter, branch, &mut self.out);
+        let waiter = self.waiter(place, item, &loose);
+        self.frontier.waits(&waiter, branch, &mut self.out, &mut self.waits);
         let entry = self.nodes(place, item);
-        for (from, asks) in waits {
+        for (from, asks) in self.waits.drain(..) {
             self.out.edge(from, entry, Reason::Effect, asks);
         }
         self.data(place, item, entry);
@@ -115,6 +118,15 @@ impl Deriving<'_> {
         if let Some(node) = self.out.node_of(place) {
             self.frontier.pass(&waiter, node, branch);
         }
+        if !loose.is_empty() {
+            self.from_joins.resize(place, Vec::new());
+            self.from_joins.push(loose);
+        }
+    }
+
+    /// Whether an item is a call that changes something.
+    fn changes(&self, place: usize) -> bool {
+        self.judgements.of(place).is_some_and(|judgement| judgement.effect.changes())
     }
 
     fn edge_from(&mut self, place: usize, to: NodeIx, reason: Reason, asks: Asks) {
@@ -123,12 +135,10 @@ impl Deriving<'_> {
         }
     }
 
-    fn waiter(&self, place: usize, item: &Item, loose: BTreeSet<usize>) -> Waiter {
+    fn waiter<'l>(&self, place: usize, item: &Item, loose: &'l [usize]) -> Waiter<'l> {
         let world = || self.typed.tool_of(place).and_then(|tool| self.worlds.get(tool)).copied().unwrap_or(0);
         match &item.body {
-            Body::Call(_) if self.judgements.of(place).is_some_and(|j| j.effect.changes()) => {
-                Waiter::Effect { world: world(), loose }
-            }
+            Body::Call(_) if self.changes(place) => Waiter::Effect { world: world(), loose },
             Body::Call(_) => Waiter::Read { world: world(), loose },
             Body::Sentence(_) => Waiter::Sentence,
             Body::Question(_) => Waiter::Question { loose },
@@ -179,27 +189,23 @@ impl Deriving<'_> {
         }
     }
 
-    /// The blocks whose `need` loosens this item: its own, and those it gets data from.
-    fn loosened(&mut self, place: usize, item: &Item) -> BTreeSet<usize> {
+    /// The blocks whose `need` loosens this item, sorted: its own, and those it gets data from.
+    fn loosened(&self, place: usize, item: &Item) -> Vec<usize> {
+        let mut loose = Vec::new();
         if !self.frontier.is_any_live() {
-            return BTreeSet::new();
+            return loose;
         }
-        let typed = self.typed;
-        let mut loose = BTreeSet::new();
         if self.out.join_of(item.block).is_some() {
-            loose.insert(item.block);
+            loose.push(item.block);
         }
         let words = self.guards.words_on_gate(place);
-        for read in [Some(place), words].into_iter().flatten().flat_map(|at| typed.reads.get(at)) {
-            if let Some(from) = self.from_joins.get(*read) {
-                loose.extend(from);
-            }
+        for read in [Some(place), words].into_iter().flatten().flat_map(|at| self.typed.reads.get(at)) {
+            loose.extend(self.from_joins.get(*read).into_iter().flatten());
         }
         // Only joins whose counted steps are still in the frontier can matter to anyone below.
         loose.retain(|block| self.frontier.is_live(*block));
-        if let Some(slot) = self.from_joins.get_mut(place) {
-            slot.clone_from(&loose);
-        }
+        loose.sort_unstable();
+        loose.dedup();
         loose
     }
 }
