@@ -220,6 +220,16 @@ impl Plan {
         edges
     }
 
+    /// All edges as (source, target, edge), by source and target.
+    pub(crate) fn edges_in_order(&self) -> Vec<(NodeIx, NodeIx, &Edge)> {
+        let drawn = self.graph.raw_edges().iter();
+        let mut edges: Vec<_> =
+            drawn.map(|e| (NodeIx::from(e.source()), NodeIx::from(e.target()), &e.weight)).collect();
+        // They mostly are: that is how they are drawn and written.
+        edges.sort_unstable_by_key(|(from, to, _)| (*from, *to));
+        edges
+    }
+
     /// How many edges there are.
     pub fn edge_count(&self) -> usize {
         self.graph.edge_count()

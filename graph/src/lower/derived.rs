@@ -270,27 +270,15 @@ impl Derived {
     }
 
     fn are_edges(&self, plan: &Plan) -> bool {
-        let ends = |edge: &Drawn| (NodeIx::from(edge.source()), NodeIx::from(edge.target()));
-        let drawn = plan.graph.raw_edges();
-        if drawn.is_sorted_by_key(ends) {
-            return self.are_in_order(drawn.iter().map(|edge| (ends(edge), &edge.weight)));
-        }
-        let mut sorted: Vec<&Drawn> = drawn.iter().collect();
-        sorted.sort_unstable_by_key(|edge| ends(edge));
-        self.are_in_order(sorted.into_iter().map(|edge| (ends(edge), &edge.weight)))
-    }
-
-    /// Whether these edges, by their ends, are the derived ones.
-    fn are_in_order<'p>(&self, drawn: impl Iterator<Item = ((NodeIx, NodeIx), &'p Edge)>) -> bool {
         let mut derived = self.edges.iter();
         let mut last = None;
-        for (ends, edge) in drawn {
+        for (from, to, edge) in plan.edges_in_order() {
             // One edge between two nodes, and none without a reason.
-            if edge.reasons.is_empty() || last.replace(ends) == Some(ends) {
+            if edge.reasons.is_empty() || last.replace((from, to)) == Some((from, to)) {
                 return false;
             }
             for (reason, asks) in &edge.reasons {
-                if derived.next() != Some(&(ends.0, ends.1, *reason, *asks)) {
+                if derived.next() != Some(&(from, to, *reason, *asks)) {
                     return false;
                 }
             }
@@ -298,9 +286,6 @@ impl Derived {
         derived.next().is_none()
     }
 }
-
-/// An edge as the graph keeps it.
-type Drawn = petgraph::graph::Edge<Edge>;
 
 /// The id of a node, in its parts.
 struct Id<'a> {

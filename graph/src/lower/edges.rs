@@ -198,9 +198,13 @@ impl Deriving<'_> {
         if self.out.join_of(item.block).is_some() {
             loose.push(item.block);
         }
-        let words = self.guards.words_on_gate(place);
-        for read in [Some(place), words].into_iter().flatten().flat_map(|at| self.typed.reads.get(at)) {
-            loose.extend(self.from_joins.get(*read).into_iter().flatten());
+        for read in self.typed.reads.get(place) {
+            loose.extend_from_slice(self.from_joins.get(*read).map_or(&[], Vec::as_slice));
+        }
+        if let Some(words) = self.guards.words_on_gate(place) {
+            for read in self.typed.reads.get(words) {
+                loose.extend_from_slice(self.from_joins.get(*read).map_or(&[], Vec::as_slice));
+            }
         }
         // Only joins whose counted steps are still in the frontier can matter to anyone below.
         loose.retain(|block| self.frontier.is_live(*block));

@@ -38,7 +38,7 @@ struct Places {
 impl Sketch {
     pub(super) fn of(args: &Template, inputs: &Inputs<'_>) -> Sketch {
         let mut places = Places::default();
-        let json = draw(args, inputs, &mut String::new(), &mut places);
+        let json = draw(args, inputs, &mut String::with_capacity(64), &mut places);
         Sketch { json, places }
     }
 
@@ -98,10 +98,11 @@ fn draw(args: &Template, inputs: &Inputs<'_>, at: &mut String, places: &mut Plac
             items.map(|(i, item)| at_index(at, i, |at| draw(item, inputs, at, places))).collect()
         }
         Template::Object(members) => {
-            let members = members
-                .iter()
-                .map(|(key, member)| (key.clone(), at_key(at, key, |at| draw(member, inputs, at, places))));
-            serde_json::Value::Object(members.collect())
+            let mut map = serde_json::Map::new();
+            for (key, member) in members {
+                map.insert(key.clone(), at_key(at, key, |at| draw(member, inputs, at, places)));
+            }
+            serde_json::Value::Object(map)
         }
     }
 }
@@ -140,10 +141,11 @@ fn literal(value: &Value, at: &mut String, places: &mut Places) -> serde_json::V
             items.map(|(i, item)| at_index(at, i, |at| literal(item, at, places))).collect()
         }
         Value::Object(members) => {
-            let members = members
-                .iter()
-                .map(|(key, member)| (key.to_owned(), at_key(at, key, |at| literal(member, at, places))));
-            serde_json::Value::Object(members.collect())
+            let mut map = serde_json::Map::new();
+            for (key, member) in members.iter() {
+                map.insert(key.to_owned(), at_key(at, key, |at| literal(member, at, places)));
+            }
+            serde_json::Value::Object(map)
         }
         other => other.to_serde_json(),
     }
@@ -158,12 +160,10 @@ fn at_index<T>(at: &mut String, index: usize, then: impl FnOnce(&mut String) -> 
 fn at_key<T>(at: &mut String, key: &str, then: impl FnOnce(&mut String) -> T) -> T {
     let end = at.len();
     at.push('/');
-    for c in key.chars() {
-        match c {
-            '~' => at.push_str("~0"),
-            '/' => at.push_str("~1"),
-            c => at.push(c),
-        }
+    if key.contains(['~', '/']) {
+        at.push_str(&key.replace('~', "~0").replace('/', "~1"));
+    } else {
+        at.push_str(key);
     }
     let result = then(at);
     at.truncate(end);
