@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::lower::is_name;
 use crate::value::{Object, Value, ValueError};
 
 /// An argument, or a part of one, as the recipe gives it: literal data, or data with references in it.
@@ -51,7 +52,7 @@ pub enum Source {
 /// One turn of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Segment {
-    /// `.field`
+    /// `.field`, or `['Full Name']` where the field's name is no plain name.
     Field(String),
     /// `[3]`, counted from 0.
     Index(u32),
@@ -315,10 +316,16 @@ fn describe(walked: &str, at: &Value) -> String {
     }
 }
 
+/// Whether the name of a field may stand behind a dot as it is.
+fn is_plain(field: &str) -> bool {
+    is_name(&field.replace(['$', '@'], "_"))
+}
+
 impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Segment::Field(field) => write!(f, ".{field}"),
+            Segment::Field(field) if is_plain(field) => write!(f, ".{field}"),
+            Segment::Field(field) => write!(f, "['{field}']"),
             Segment::Index(i) => write!(f, "[{i}]"),
         }
     }
