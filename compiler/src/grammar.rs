@@ -177,7 +177,9 @@ fn raw_refs(pair: Pair<'_, Rule>, at: usize) -> Vec<RawRef> {
             for part in body.into_inner() {
                 match part.as_rule() {
                     Rule::name => name = Some(place(&part, at)),
-                    Rule::field => path.extend(part.into_inner().map(|f| RawSegment::Field(place(&f, at)))),
+                    Rule::field | Rule::quoted => {
+                        path.extend(part.into_inner().map(|f| RawSegment::Field(place(&f, at))));
+                    }
                     Rule::index => path.extend(part.into_inner().map(|i| RawSegment::Index(place(&i, at)))),
                     _ => {}
                 }
@@ -196,7 +198,7 @@ fn piece(pair: Pair<'_, Rule>, at: usize) -> Option<Piece> {
         Rule::reference => Piece::Ref(here, raw_refs(pair, at).pop()?),
         Rule::group => Piece::Group(here, raw_refs(pair, at)),
         Rule::doubled => Piece::Doubled(here, raw_refs(pair, at).pop()?),
-        Rule::almost | Rule::string_almost => {
+        Rule::almost | Rule::string_almost | Rule::escaped_almost => {
             let (mut name, mut tail, mut tight) = (here, here, true);
             for inner in pair.into_inner() {
                 match inner.as_rule() {
@@ -207,6 +209,7 @@ fn piece(pair: Pair<'_, Rule>, at: usize) -> Option<Piece> {
             }
             Piece::Almost { place: here, name, tail, tight }
         }
+        Rule::quote_inside => Piece::QuoteInside(here),
         Rule::open_twice => Piece::OpenTwice(here),
         Rule::open => Piece::Open(here),
         Rule::close => Piece::Close(here),

@@ -101,6 +101,8 @@ pub(crate) enum Piece {
     Ref(Place, RawRef),
     /// `{a, b}`
     Group(Place, Vec<RawRef>),
+    /// `{sheet["Full Name"]}` in a JSON string, which the first quote would end.
+    QuoteInside(Place),
     /// `{{mail}}`: literal, with the name in it.
     Doubled(Place, RawRef),
     /// `{ mail }`, `{mail|upper}`: literal, with the name in it.

@@ -82,6 +82,26 @@ impl From<[u8; 32]> for Digest {
     }
 }
 
+/// A digest of bytes that come one after the other.
+pub(crate) struct Hash(sha2::Sha256);
+
+impl Hash {
+    /// Begins with these bytes.
+    pub(crate) fn of(bytes: &[u8]) -> Hash {
+        Hash(sha2::Sha256::new_with_prefix(bytes))
+    }
+
+    /// More bytes.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all so far.
+    pub(crate) fn digest(&self) -> Digest {
+        Digest(self.0.clone().finalize().into())
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("sha256:")?;

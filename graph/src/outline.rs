@@ -188,6 +188,28 @@ pub enum Test {
     Contains(Template),
 }
 
+impl Outline {
+    /// Nothing typed.
+    pub(crate) fn empty(recipe: Digest) -> Outline {
+        Outline { recipe, inputs: Vec::new(), blocks: Vec::new(), items: Vec::new() }
+    }
+
+    /// Places of the steps that start at once although they were typed below others, in typed order. `starts_at_once`:
+    /// whether the node of an item waits for nothing.
+    pub(crate) fn moved(&self, starts_at_once: impl Fn(usize) -> bool) -> Vec<usize> {
+        let first = self.items.first().map_or(0, |item| item.block);
+        let items = self.items.iter().enumerate();
+        let moved = items
+            .filter(|(place, item)| item.block > first && item.name().is_some() && starts_at_once(*place));
+        moved.map(|(place, _)| place).collect()
+    }
+
+    /// The nearest `together:` above a block.
+    pub(crate) fn fan_above(&self, block: usize) -> Option<usize> {
+        self.blocks.iter().take(block).rposition(|b| b.kind == BlockKind::Together)
+    }
+}
+
 impl Item {
     /// The name of a step; questions and checks have none.
     pub fn name(&self) -> Option<&str> {
@@ -200,11 +222,23 @@ impl Item {
 
     /// Every reference in it, in order.
     pub fn refs(&self) -> Vec<&Ref> {
+        let mut found = Vec::new();
+        self.each_ref(&mut |r| found.push(r));
+        found
+    }
+
+    /// Shows every reference in it, in order.
+    pub(crate) fn each_ref<'a>(&'a self, show: &mut impl FnMut(&'a Ref)) {
         match &self.body {
-            Body::Call(call) => call.args.refs(),
-            Body::Sentence(sentence) => text_refs(&sentence.text).collect(),
-            Body::Question(question) => text_refs(&question.text).collect(),
-            Body::Check(check) => std::iter::once(&check.left).chain(check.test.right_refs()).collect(),
+            Body::Call(call) => call.args.each_ref(show),
+            Body::Sentence(sentence) => text_refs(&sentence.text).for_each(show),
+            Body::Question(question) => text_refs(&question.text).for_each(show),
+            Body::Check(check) => {
+                show(&check.left);
+                if let Some(right) = check.test.right() {
+                    right.each_ref(show);
+                }
+            }
         }
     }
 
@@ -229,10 +263,6 @@ impl Test {
             | Test::Less(right)
             | Test::Contains(right) => Some(right),
         }
-    }
-
-    fn right_refs(&self) -> Vec<&Ref> {
-        self.right().map(Template::refs).unwrap_or_default()
     }
 
     /// Its words in a recipe.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::effect::{Effect, Evidence};
+use crate::lower::Typed;
 use crate::outline::{Item, Outline};
 use crate::problem::Severity;
 
@@ -18,11 +19,12 @@ pub struct NodeIx(pub u32);
 /// A plan: what the author typed, and the nodes and edges that follow from it.
 ///
 /// Private fields: the only ways to one are [`lower`](crate::lower::lower) and [`Plan::from_json`](crate::json), and both check it.
+/// A copy of it shares all that is large.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    pub(crate) outline: Outline,
+    pub(crate) typed: Arc<Typed>,
     pub(crate) policy: Digest,
-    pub(crate) graph: DiGraph<Node, Edge>,
+    pub(crate) graph: Arc<DiGraph<Node, Edge>>,
     /// Node of each item; a question whose words stand on a gate has that gate.
     pub(crate) of_item: Vec<NodeIx>,
     /// The `need` join of each block that has one.
@@ -166,7 +168,7 @@ pub struct Note {
 impl Plan {
     /// What the author typed.
     pub fn outline(&self) -> &Outline {
-        &self.outline
+        &self.typed.outline
     }
 
     /// Digest of the policy the plan was made under.
@@ -218,6 +220,16 @@ impl Plan {
         edges
     }
 
+    /// All edges as (source, target, edge), by source and target.
+    pub(crate) fn edges_in_order(&self) -> Vec<(NodeIx, NodeIx, &Edge)> {
+        let drawn = self.graph.raw_edges().iter();
+        let mut edges: Vec<_> =
+            drawn.map(|e| (NodeIx::from(e.source()), NodeIx::from(e.target()), &e.weight)).collect();
+        // They mostly are: that is how they are drawn and written.
+        edges.sort_unstable_by_key(|(from, to, _)| (*from, *to));
+        edges
+    }
+
     /// How many edges there are.
     pub fn edge_count(&self) -> usize {
         self.graph.edge_count()
@@ -238,7 +250,7 @@ impl Plan {
             | NodeKind::Check { item } => item,
             NodeKind::Join(_) | NodeKind::Gate { .. } => return None,
         };
-        self.outline.items.get(item).map(|found| (item, found))
+        self.typed.outline.items.get(item).map(|found| (item, found))
     }
 
     /// The gate of a call, if it has one.
@@ -251,7 +263,7 @@ impl Plan {
 
     /// The `need` join through which this item reads a step, if its block counts that step; otherwise it reads it directly.
     pub fn join_for(&self, item: usize, step: NodeIx) -> Option<NodeIx> {
-        let block = self.outline.items.get(item)?.block;
+        let block = self.typed.outline.items.get(item)?.block;
         self.need_join(block).filter(|join| match &self.node(*join).kind {
             NodeKind::Join(Join::Need { of, .. }) => of.binary_search(&step).is_ok(),
             _ => false,
@@ -265,23 +277,15 @@ impl Plan {
 
     /// Places of the steps that start at once although they were typed below others, in typed order.
     pub fn moved_items(&self) -> Vec<usize> {
-        let mut first_block = None;
-        let mut moved = Vec::new();
-        for (place, item) in self.outline.items.iter().enumerate() {
-            let first = *first_block.get_or_insert(item.block);
+        self.outline().moved(|place| {
             let node = self.of_item.get(place).copied().unwrap_or(NodeIx(0));
-            let earns_none =
-                self.graph.neighbors_directed(node.into(), petgraph::Direction::Incoming).next().is_none();
-            if item.name().is_some() && item.block > first && earns_none {
-                moved.push(place);
-            }
-        }
-        moved
+            self.graph.neighbors_directed(node.into(), petgraph::Direction::Incoming).next().is_none()
+        })
     }
 
     /// The block in which the card shows a step that moved: the nearest `together:` above its block.
     pub fn fan_above(&self, block: usize) -> Option<usize> {
-        self.outline.blocks.iter().take(block).rposition(|b| b.kind == crate::outline::BlockKind::Together)
+        self.outline().fan_above(block)
     }
 
     /// What is worth saying about it.

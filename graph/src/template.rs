@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::lower::is_name;
 use crate::value::{Object, Value, ValueError};
 
 /// An argument, or a part of one, as the recipe gives it: literal data, or data with references in it.
@@ -51,7 +52,7 @@ pub enum Source {
 /// One turn of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Segment {
-    /// `.field`
+    /// `.field`, or `['Full Name']` where the field's name is no plain name.
     Field(String),
     /// `[3]`, counted from 0.
     Index(u32),
@@ -142,8 +143,19 @@ impl Template {
     /// Every reference, in the order of the text.
     pub fn refs(&self) -> Vec<&Ref> {
         let mut found = Vec::new();
-        self.collect(&mut found);
+        self.each_ref(&mut |r| found.push(r));
         found
+    }
+
+    /// Shows every reference, in the order of the text.
+    pub(crate) fn each_ref<'a>(&'a self, show: &mut impl FnMut(&'a Ref)) {
+        match self {
+            Template::Lit(_) => {}
+            Template::Ref(r) => show(r),
+            Template::Text(parts) => text_refs(parts).for_each(show),
+            Template::List(items) => items.iter().for_each(|t| t.each_ref(show)),
+            Template::Object(members) => members.iter().for_each(|(_, t)| t.each_ref(show)),
+        }
     }
 
     /// Fills every reference. The first that fails is the error.
@@ -201,16 +213,6 @@ impl Template {
         match self {
             Template::Lit(value) => Some(value),
             _ => None,
-        }
-    }
-
-    fn collect<'a>(&'a self, found: &mut Vec<&'a Ref>) {
-        match self {
-            Template::Lit(_) => {}
-            Template::Ref(r) => found.push(r),
-            Template::Text(parts) => found.extend(text_refs(parts)),
-            Template::List(items) => items.iter().for_each(|t| t.collect(found)),
-            Template::Object(members) => members.iter().for_each(|(_, t)| t.collect(found)),
         }
     }
 }
@@ -314,10 +316,16 @@ fn describe(walked: &str, at: &Value) -> String {
     }
 }
 
+/// Whether the name of a field may stand behind a dot as it is.
+fn is_plain(field: &str) -> bool {
+    is_name(&field.replace(['$', '@'], "_"))
+}
+
 impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Segment::Field(field) => write!(f, ".{field}"),
+            Segment::Field(field) if is_plain(field) => write!(f, ".{field}"),
+            Segment::Field(field) => write!(f, "['{field}']"),
             Segment::Index(i) => write!(f, "[{i}]"),
         }
     }

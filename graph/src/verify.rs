@@ -7,16 +7,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-use petgraph::visit::EdgeRef;
-
 use crate::catalog::Catalog;
 use crate::digest::{Digest, Document};
 use crate::effect::{Classification, Effect};
-use crate::lower::{Floor, Judgement, Schemas, lower_above};
+use crate::lower::{Floor, Judgements, Lowered, Schemas, lower_above};
 use crate::outline::{Body, Call};
 use crate::plan::{Edge, Join, Node, NodeIx, NodeKind, Plan};
 use crate::policy::{Author, Policy};
-use crate::problem::{Problem, Severity};
+use crate::problem::Problem;
 use crate::value::Value;
 
 /// A plan that passed: effects, asking, edges and gates were recomputed from catalog and policy and found in it.
@@ -31,7 +29,7 @@ struct Held {
     catalog: Catalog,
     policy: Policy,
     author: Author,
-    now: BTreeMap<NodeIx, Arc<Classification>>,
+    judgements: Judgements,
     schemas: Schemas,
     documents: OnceLock<Documents>,
 }
@@ -65,43 +63,59 @@ impl Plan {
         policy: &Policy,
         author: Author,
     ) -> Result<VerifiedPlan, Vec<Problem>> {
-        let floor = self.floor();
-        let lowered = lower_above(self.outline.clone(), catalog, self.policy, policy, author, &floor);
-        let mut refusals: Vec<Problem> =
-            lowered.problems.into_iter().filter(|p| p.severity == Severity::Error).collect();
-        refusals.extend(self.changed_definitions(catalog));
-        refusals.extend(self.relabelled(&lowered.judgements));
-        if let Some(again) = &lowered.plan {
-            let missing = compare(&self, again);
-            refusals.extend(missing);
-        }
-        if refusals.is_empty() && lowered.plan.is_none() {
-            refusals.push(Problem::error(
-                "V0400",
-                None,
-                "the plan could not be made again from what it says",
-            ));
-        }
-        let plan = match lowered.plan {
-            Some(plan) if refusals.is_empty() => plan,
-            _ => return Err(refusals),
-        };
-        let now = lowered
-            .judgements
-            .into_iter()
-            .map(|(item, judgement)| (plan.node_of(item), judgement.now))
-            .collect();
-        let catalog = catalog.part(plan.calls().map(|(_, call)| (call.server.as_str(), call.tool.as_str())));
-        // What was made again: the same nodes and edges, and words that nobody can have written into the file.
+        let mut lowered = lower_above(Arc::clone(&self.typed), catalog, policy, author, &self.floor());
+        let same = lowered.derived.as_ref().is_some_and(|derived| derived.is(&self, &lowered.judgements));
+        // Either way what follows from what was typed: the same nodes and edges, and words that nobody can have written
+        // into the file.
+        let plan = if same { self.with_words_of(&lowered) } else { self.made_again(&mut lowered, catalog)? };
+        let catalog = catalog.part(plan.typed.tools_called());
         Ok(VerifiedPlan(Arc::new(Held {
             plan,
             catalog,
             policy: policy.clone(),
             author,
-            now,
+            judgements: lowered.judgements,
             schemas: lowered.schemas,
             documents: OnceLock::new(),
         })))
+    }
+
+    /// This plan, which is what was derived but for its words, with the words of now.
+    fn with_words_of(mut self, lowered: &Lowered) -> Plan {
+        let calls = self.graph.node_weights().filter_map(|node| match &node.kind {
+            NodeKind::Call { item, judged } => Some((*item, judged)),
+            _ => None,
+        });
+        if !lowered.judgements.are_words(calls) {
+            let calls =
+                Arc::make_mut(&mut self.graph).node_weights_mut().filter_map(|node| match &mut node.kind {
+                    NodeKind::Call { item, judged } => Some((*item, judged)),
+                    _ => None,
+                });
+            lowered.judgements.put_words(calls);
+        }
+        self.notes = lowered.notes();
+        self
+    }
+
+    /// What this plan's outline lowers to, where the plan is not the same in every number: all that is wrong with it, or
+    /// the plan that was made again where nothing is.
+    fn made_again(&self, lowered: &mut Lowered, catalog: &Catalog) -> Result<Plan, Vec<Problem>> {
+        let again = lowered.plan(self.policy);
+        let mut refusals = lowered.errors();
+        refusals.extend(self.changed_definitions(catalog));
+        refusals.extend(self.relabelled(&lowered.judgements));
+        if let Some(again) = &again {
+            refusals.extend(compare(self, again));
+        }
+        match again {
+            Some(again) if refusals.is_empty() => Ok(again),
+            None if refusals.is_empty() => {
+                let message = "the plan could not be made again from what it says";
+                Err(vec![Problem::error("V0400", None, message)])
+            }
+            _ => Err(refusals),
+        }
     }
 
     /// The plan of the same recipe against other tools and another policy, as strict as this one at least. For a person
@@ -112,18 +126,17 @@ impl Plan {
         policy: &Policy,
         author: Author,
     ) -> Result<VerifiedPlan, Vec<Problem>> {
-        let floor = self.floor();
-        let lowered = lower_above(self.outline.clone(), catalog, policy.digest(), policy, author, &floor);
-        match lowered.plan {
+        let mut lowered = lower_above(Arc::clone(&self.typed), catalog, policy, author, &self.floor());
+        match lowered.plan(policy.digest()) {
             Some(plan) => plan.verify(catalog, policy, author),
-            None => Err(lowered.problems.into_iter().filter(|p| p.severity == Severity::Error).collect()),
+            None => Err(lowered.errors()),
         }
     }
 
     /// All calls with their nodes.
     pub fn calls(&self) -> impl Iterator<Item = (NodeIx, &Call)> {
         self.nodes().filter_map(|(ix, node)| match &node.kind {
-            NodeKind::Call { item, .. } => match &self.outline.items.get(*item)?.body {
+            NodeKind::Call { item, .. } => match &self.outline().items.get(*item)?.body {
                 Body::Call(call) => Some((ix, call)),
                 _ => None,
             },
@@ -141,7 +154,7 @@ impl Plan {
                 *slot = true;
             }
         }
-        let mut floor = vec![(Effect::Read, false); self.outline.items.len()];
+        let mut floor = vec![(Effect::Read, false); self.outline().items.len()];
         for ((_, node), gated) in self.nodes().zip(gated) {
             if let NodeKind::Call { item, judged } = &node.kind
                 && let Some((least, asked)) = floor.get_mut(*item)
@@ -180,27 +193,28 @@ impl Plan {
     }
 
     /// Calls that the plan says are weaker than they are, or not asked although they are.
-    fn relabelled(&self, judgements: &BTreeMap<usize, Judgement>) -> Vec<Problem> {
+    fn relabelled(&self, judgements: &Judgements) -> Vec<Problem> {
         let mut problems = Vec::new();
         for (ix, call) in self.calls() {
             let NodeKind::Call { item, judged } = &self.node(ix).kind else { continue };
-            let Some(now) = judgements.get(item) else { continue };
+            let Some(found) = judgements.found(*item) else { continue };
             let place = Some(*item);
             let name = || format!("`{}` ({}.{})", call.name, call.server, call.tool);
-            if now.now.effect > judged.effect {
+            if found.now.effect > judged.effect {
                 let message = format!(
                     "the plan says that {} is `{}`; it is `{}`",
                     name(),
                     judged.effect,
-                    now.now.effect
+                    found.now.effect
                 );
                 problems.push(Problem::error("V0302", place, message).help(AGAIN));
             }
-            if now.asked_now && !judged.asked {
-                let message = format!("the plan says that {} is not asked; it is: {}", name(), now.why.says);
+            if found.asked_now && !judged.asked {
+                let message =
+                    format!("the plan says that {} is not asked; it is: {}", name(), found.why.says);
                 problems.push(Problem::error("V0303", place, message).help(AGAIN));
             }
-            if (now.asked_now || judged.asked) && self.gate_of(ix).is_none() {
+            if (found.asked_now || judged.asked) && self.gate_of(ix).is_none() {
                 let message = format!("{} is to be asked, and has no gate", name());
                 problems.push(Problem::error("V0304", place, message).help(AGAIN));
             }
@@ -212,30 +226,8 @@ impl Plan {
 /// Help for a plan that is not what its recipe compiles to.
 const AGAIN: &str = "compile the recipe again; a plan is not edited by hand";
 
-/// Whether a plan is what its outline lowers to: the same nodes and edges in the same order.
-fn is_the_same(plan: &Plan, again: &Plan) -> bool {
-    let ends = |plan: &Plan| (plan.len(), plan.edge_count());
-    ends(plan) == ends(again)
-        && plan
-            .nodes()
-            .zip(again.nodes())
-            .all(|((_, own), (_, made))| own.id == made.id && same(plan, own, again, made))
-        && sorted_edges(plan) == sorted_edges(again)
-}
-
-/// The edges by their ends.
-fn sorted_edges(plan: &Plan) -> Vec<(usize, usize, &Edge)> {
-    let edges = plan.graph.edge_references();
-    let mut edges: Vec<_> = edges.map(|e| (e.source().index(), e.target().index(), e.weight())).collect();
-    edges.sort_unstable_by_key(|(from, to, _)| (*from, *to));
-    edges
-}
-
 /// Where a plan differs from what its outline lowers to.
 fn compare(plan: &Plan, again: &Plan) -> Vec<Problem> {
-    if is_the_same(plan, again) {
-        return Vec::new();
-    }
     let mut problems = Vec::new();
     let ids =
         |plan: &Plan| -> HashMap<String, NodeIx> { plan.nodes().map(|(ix, n)| (n.id.clone(), ix)).collect() };
@@ -401,7 +393,8 @@ impl VerifiedPlan {
 
     /// What a call is, as classified against the catalog and policy of now. Nothing for other nodes.
     pub fn classification(&self, call: NodeIx) -> Option<&Classification> {
-        self.0.now.get(&call).map(Arc::as_ref)
+        let (item, _) = self.0.plan.item_of(call)?;
+        self.0.judgements.found(item).map(|found| found.now.as_ref())
     }
 
     /// What a call counts as: the stronger of the plan's word and of the catalog and policy of now. Nothing for other nodes.
@@ -413,24 +406,16 @@ impl VerifiedPlan {
     /// Holds the plan against other documents too, for instance those of now when a run is resumed: what became stricter
     /// is refused, what became looser changes nothing. All refusals at once, each naming its step.
     pub fn hold(&self, catalog: &Catalog, policy: &Policy) -> Result<(), Vec<Problem>> {
-        let floor = self.0.plan.floor();
-        let lowered = lower_above(
-            self.0.plan.outline.clone(),
-            catalog,
-            self.0.plan.policy,
-            policy,
-            self.0.author,
-            &floor,
-        );
-        let mut refusals: Vec<Problem> =
-            lowered.problems.into_iter().filter(|p| p.severity == Severity::Error).collect();
+        let typed = Arc::clone(&self.0.plan.typed);
+        let mut lowered = lower_above(typed, catalog, policy, self.0.author, &self.0.plan.floor());
+        let mut refusals = lowered.errors();
         refusals.extend(self.0.plan.changed_definitions(catalog));
         refusals.extend(self.0.plan.relabelled(&lowered.judgements));
         refusals.extend(self.moved_servers(catalog));
-        if let Some(again) = &lowered.plan
-            && self.worlds_merged(policy)
+        if self.worlds_merged(policy)
+            && let Some(again) = lowered.plan(self.0.plan.policy)
         {
-            refusals.extend(weaker(&self.0.plan, again));
+            refusals.extend(weaker(&self.0.plan, &again));
         }
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }
@@ -484,11 +469,12 @@ impl VerifiedPlan {
 
     /// Holds final arguments against the tool's input schema. The error says all that is wrong, in sentences.
     pub fn validate(&self, call: NodeIx, args: &Value) -> Result<(), String> {
-        let Some((_, Body::Call(step))) = self.0.plan.item_of(call).map(|(i, item)| (i, &item.body)) else {
+        let Some((item, Body::Call(step))) = self.0.plan.item_of(call).map(|(i, item)| (i, &item.body)) else {
             return Err(format!("{:?} is no call", self.0.plan.node(call).id));
         };
         let tool = (&step.server, &step.tool);
-        match self.0.schemas.get(tool.0).and_then(|tools| tools.get(tool.1)) {
+        let schema = self.0.plan.typed.tool_of(item).and_then(|tool| self.0.schemas.get(tool)?.as_ref());
+        match schema {
             Some(Ok(schema)) => schema.validate(args).map_err(|faults| faults.join("; ")),
             Some(Err(broken)) => {
                 Err(format!("the input schema of {}.{} is broken: {broken}", tool.0, tool.1))

@@ -97,6 +97,48 @@ fn other_white_space_is_the_same_file() {
 }
 
 #[test]
+fn words_and_order_of_the_file_are_not_believed() {
+    let text = sample().to_json();
+    let (head, rest) = text.split_once("\"edges\": [\n").unwrap();
+    let (edges, tail) = rest.split_once("\n  ],\n").unwrap();
+    let mut backwards: Vec<&str> = edges.lines().map(|line| line.trim_end_matches(',')).rev().collect();
+    assert!(backwards.len() > 3 && head.contains("\"says\":\""));
+    // Each call says of itself that it only reads, in words alone; the edges stand in another order.
+    let soothing = head.replace("\"says\":\"", "\"says\":\"only reads, so never mind: ");
+    // The digest goes over what is written when the plan is.
+    let in_order = sealed(&format!("{soothing}\"edges\": [\n{edges}\n  ],\n{tail}"));
+    let (_, digest) = in_order.split_once("  \"digest\"").unwrap();
+    let (tail, _) = tail.split_once("  \"digest\"").unwrap();
+    for _ in 0..2 {
+        let edges = backwards.join(",\n");
+        let edited = format!("{soothing}\"edges\": [\n{edges}\n  ],\n{tail}  \"digest\"{digest}");
+        let read = Plan::from_json(&edited).unwrap();
+        assert_ne!(read.to_json(), text);
+        let verified = read.verify(&catalog(), &Policy::default(), Author::Person).unwrap();
+        assert_eq!(verified.plan().to_json(), text);
+        backwards.rotate_left(1);
+    }
+}
+
+#[test]
+fn a_segment_is_a_field_or_an_index() {
+    let text = sketch().then().call("a", "gmail.list", &[]).say("b", &["a"]).plan().to_json();
+    let with = |segment: &str| text.replace("[\"a\"]", &format!("[\"a\",{segment}]"));
+    assert_ne!(with("0"), text);
+    for good in ["0", "4294967295", "\"x\"", "\"Full Name\""] {
+        Plan::from_json(&sealed(&with(good))).unwrap();
+    }
+    // However it is escaped.
+    let plain = sealed(&with("\"A\""));
+    assert_eq!(Plan::from_json(&plain.replace("\"A\"", "\"\\u0041\"")).unwrap().to_json(), plain);
+    for bad in ["4294967296", "-1", "1.5", "null", "true", "[]", "{}"] {
+        let refused = Plan::from_json(&with(bad)).unwrap_err();
+        assert_eq!(refused.code, "V0103", "{bad}");
+        assert!(refused.message.contains("untagged enum Segment"), "{bad}: {refused}");
+    }
+}
+
+#[test]
 fn a_dropped_gate_is_refused_by_the_name_of_its_call() {
     let text = sample().to_json();
     let without: String =

@@ -88,7 +88,21 @@ pub(super) fn parts(
             Piece::Almost { place, name, tail, tight } => {
                 let begins_path = *tight && source.slice(*tail).trim_start().starts_with(['.', '[', ',']);
                 let doubt = if begins_path { Doubt::Path } else { Doubt::Spaced };
-                parts.push(doubtful(source, source.slice(*place), *name, *place, doubt));
+                let text = source.slice(*place);
+                // In a JSON string the only escape that can stand in it is that of a quote.
+                let in_json = groups == Groups::Refused;
+                let literal = if in_json { text.replace("\\\"", "\"") } else { text.to_owned() };
+                parts.push(doubtful(source, &literal, *name, *place, doubt));
+            }
+            Piece::QuoteInside(place) => {
+                let text = source.slice(*place);
+                let better = text.replace("[\"", "['").replace("\"]", "']");
+                findings.push(
+                    Finding::error(code::REFERENCE_PATH, format!("{} is not a reference", shown(text)))
+                        .at(*place, "")
+                        .help("a field whose name is no plain name stands in single quotes: `['Full Name']`")
+                        .fix(*place, better),
+                );
             }
             Piece::OpenTwice(_) => literal(&mut parts, "{"),
             Piece::Open(_) => {
@@ -124,12 +138,23 @@ fn doubtful(source: &Source<'_>, literal: &str, name: Place, place: Place, doubt
     })
 }
 
-/// A reference; an index that no list has is the only thing that can be wrong with one.
+/// A reference; an index that no list has and a name that cannot be seen are all that can be wrong with one.
 fn reference(source: &Source<'_>, raw: &RawRef, findings: &mut Vec<Finding>) -> Option<Reference> {
     let mut path = Vec::with_capacity(raw.path.len());
     for segment in &raw.path {
         path.push(match segment {
-            RawSegment::Field(place) => Segment::Field(clean_field(source.slice(*place))),
+            RawSegment::Field(place) => {
+                let field = clean_field(source.slice(*place));
+                if field.is_empty() {
+                    findings.push(
+                        Finding::error(code::REFERENCE_PATH, "the name of a field cannot be seen")
+                            .at(*place, "")
+                            .help("write the field's name between the quotes"),
+                    );
+                    return None;
+                }
+                Segment::Field(field)
+            }
             RawSegment::Index(place) => {
                 if let Ok(index) = source.slice(*place).parse() {
                     Segment::Index(index)

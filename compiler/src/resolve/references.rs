@@ -262,11 +262,14 @@ impl Resolver<'_> {
         let text = self.source.slice(doubtful.place);
         if doubtful.doubt == Doubt::Path {
             let finding = Finding::error(code::REFERENCE_PATH, format!("{} is not a reference", shown(text)))
-                .at(doubtful.place, "")
-                .help("a path goes on with `.field` or `[0]`; literal braces are written `{{` and `}}`");
-            let better = with_brackets(text);
-            let is_reference = matches!(grammar::text(&better, 0).as_slice(), [Piece::Ref(..)]);
-            self.findings.push(if is_reference { finding.fix(doubtful.place, better) } else { finding });
+                .at(doubtful.place, "");
+            let (help, better) = almost_path(&doubtful.literal);
+            let is_reference = |text: &String| matches!(grammar::text(text, 0).as_slice(), [Piece::Ref(..)]);
+            let finding = finding.help(help);
+            self.findings.push(match better.filter(is_reference) {
+                Some(better) => finding.fix(doubtful.place, better),
+                None => finding,
+            });
             return false;
         }
         let says = format!("{} is literal text, not a reference", shown(text));
@@ -284,6 +287,35 @@ fn literal(parts: &mut Vec<Part>, text: &str) {
         Some(Part::Lit(before)) => before.push_str(text),
         _ => parts.push(Part::Lit(text.to_owned())),
     }
+}
+
+/// What is wrong with the path of a reference, and how it may have been meant.
+fn almost_path(reference: &str) -> (&'static str, Option<String>) {
+    if reference.contains("['']") || reference.contains("[\"\"]") {
+        return ("between the quotes of `['Full Name']` stands the name of a field; here is none", None);
+    }
+    if reference.contains("[\"") {
+        let better = reference.replace("[\"", "['").replace("\"]", "']");
+        return (
+            "a field whose name is no plain name stands in single quotes: `['Full Name']`",
+            Some(better),
+        );
+    }
+    let after_quote = reference.rsplit_once("['").and_then(|(_, quoted)| Some(quoted.split_once('\'')?.1));
+    match (after_quote, reference.contains("['")) {
+        (Some(after), _) if !after.starts_with(']') => {
+            let help =
+                "`']` ends the name of a field in quotes, which has no `'`, `\"`, `\\` and no brace in it";
+            return (help, None);
+        }
+        (None, true) => {
+            let closed = reference.strip_suffix("]}").map(|open| format!("{open}']}}"));
+            return ("the quote is not closed: `['Full Name']`", closed);
+        }
+        _ => {}
+    }
+    let help = "a path goes on with `.field` or `[0]`; literal braces are written `{{` and `}}`";
+    (help, Some(with_brackets(reference)))
 }
 
 /// `{mail.0.from}` as `{mail[0].from}`.

@@ -1,4 +1,4 @@
-//! The calls of one plan, classified: what a call's own words do not change is found out once a tool.
+//! The calls of one tool, classified: what a call's own words do not change is found out once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,49 +10,56 @@ use crate::policy::Policy;
 use crate::template::Template;
 use crate::value::Value;
 
-/// Classifies calls against one catalog and one policy, each with the same answer as [`classify`].
+/// Classifies the calls of one tool under one policy, each with the same answer as [`classify`].
 pub(crate) struct Calls<'a> {
     policy: &'a Policy,
-    tools: HashMap<(&'a str, &'a str), Tool>,
-}
-
-/// What is known of one tool.
-struct Tool {
+    server: &'a str,
+    definition: &'a Definition,
     digest: Digest,
     /// Its schema has a list of values, so that a literal may say what the call does.
     chooses: bool,
+    /// The policy has a rule about its arguments.
+    conditions: bool,
     /// What was found out, by the literals that may have a say.
     known: HashMap<Vec<(String, String)>, Arc<Classification>>,
 }
 
 impl<'a> Calls<'a> {
-    pub(crate) fn new(policy: &'a Policy) -> Calls<'a> {
-        Calls { policy, tools: HashMap::new() }
-    }
-
-    /// The digest of the definition, and what the call is. A tool's definition must be the same each time.
-    pub(crate) fn classify(
-        &mut self,
-        server: &'a str,
-        definition: &'a Definition,
-        args: &Template,
-    ) -> (Digest, Arc<Classification>) {
-        let policy = self.policy;
-        let tool = self.tools.entry((server, &definition.name)).or_insert_with(|| Tool {
+    pub(crate) fn of(server: &'a str, definition: &'a Definition, policy: &'a Policy) -> Calls<'a> {
+        Calls {
+            policy,
+            server,
+            definition,
             digest: definition.digest(server),
             chooses: chooses(&definition.input_schema),
+            conditions: policy.has_conditions(server, &definition.name),
             known: HashMap::new(),
-        });
+        }
+    }
+
+    /// The digest of the definition.
+    pub(crate) fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Whether the arguments have no say in what a call is, nor in what the policy says of it.
+    pub(crate) fn are_alike(&self) -> bool {
+        !self.chooses && !self.conditions
+    }
+
+    /// What the call is.
+    pub(crate) fn classify(&mut self, args: &Template) -> Arc<Classification> {
+        let (policy, server, definition) = (self.policy, self.server, self.definition);
         if policy.reads(server, definition, Some(args)).is_some() {
             // The policy may look at any argument.
-            return (tool.digest, Arc::new(classify(server, definition, Some(args), policy)));
+            return Arc::new(classify(server, definition, Some(args), policy));
         }
-        let key = if tool.chooses { literals(args) } else { Vec::new() };
-        let known = tool.known.entry(key).or_insert_with(|| {
+        let key = if self.chooses { literals(args) } else { Vec::new() };
+        let known = self.known.entry(key).or_insert_with(|| {
             let signals = signals(server, definition, Some(args), policy);
             Arc::new(weigh(server, definition, None, signals))
         });
-        (tool.digest, Arc::clone(known))
+        Arc::clone(known)
     }
 }
 
@@ -117,13 +124,14 @@ mod tests {
             let reads = Policy::from_toml(&format!(
                 "[[reads]]\nserver = \"s\"\ntool = \"kv\"\ndefinition = \"{digest}\"\nreason = \"looked at\"\n"
             )).unwrap();
-            let mut remembering = [Calls::new(&plain), Calls::new(&reads)];
+            let mut remembering: Vec<[Calls<'_>; 2]> =
+                tools.iter().map(|tool| [&plain, &reads].map(|policy| Calls::of("s", tool, policy))).collect();
             for (tool, args_at, host) in calls {
                 let args = Template::Lit(Value::parse(args[args_at]).unwrap());
                 let policy = if host { &reads } else { &plain };
-                let (digest, found) = remembering[usize::from(host)].classify("s", &tools[tool], &args);
-                prop_assert_eq!(digest, tools[tool].digest("s"));
-                prop_assert_eq!(&*found, &classify("s", &tools[tool], Some(&args), policy));
+                let known = &mut remembering[tool][usize::from(host)];
+                prop_assert_eq!(known.digest(), tools[tool].digest("s"));
+                prop_assert_eq!(&*known.classify(&args), &classify("s", &tools[tool], Some(&args), policy));
             }
         }
     }

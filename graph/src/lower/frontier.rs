@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use super::edges::Derived;
+use super::derived::Derived;
 use crate::plan::{Asks, NodeIx};
 
 /// From how many on a step waits through one join instead of for each.
@@ -27,27 +27,27 @@ pub(super) struct Frontier {
 }
 
 /// Who waits.
-pub(super) enum Waiter {
+pub(super) enum Waiter<'a> {
     /// A call that changes something.
     Effect {
         /// In this world.
         world: usize,
-        /// Blocks whose `need` loosens it.
-        loose: BTreeSet<usize>,
+        /// Blocks whose `need` loosens it, sorted.
+        loose: &'a [usize],
     },
     /// A call that only reads.
     Read {
         /// In this world.
         world: usize,
-        /// Blocks whose `need` loosens it.
-        loose: BTreeSet<usize>,
+        /// Blocks whose `need` loosens it, sorted.
+        loose: &'a [usize],
     },
     /// A sentence: waits for nothing but what it reads, and every effect below waits for it.
     Sentence,
     /// A question that is a node: waits for everything above, in every world, and nothing waits for it but what it guards.
     Question {
-        /// Blocks whose `need` loosens it.
-        loose: BTreeSet<usize>,
+        /// Blocks whose `need` loosens it, sorted.
+        loose: &'a [usize],
     },
     /// A check, or words on a gate.
     Nothing,
@@ -139,39 +139,43 @@ impl Frontier {
         self.live.extend(fresh);
     }
 
+    /// Whether the join of any block can still loosen anything.
+    pub(super) fn is_any_live(&self) -> bool {
+        !self.live.is_empty()
+    }
+
     /// Whether the join of a block can still loosen anything.
     pub(super) fn is_live(&self, block: usize) -> bool {
         self.live.contains(&block)
     }
 
-    /// What a waiter waits for, and what it asks. May make joins.
+    /// Adds what a waiter waits for, and what it asks, to `waits`, which is empty. May make joins.
     pub(super) fn waits(
         &mut self,
-        waiter: &Waiter,
+        waiter: &Waiter<'_>,
         branch: &mut Branch,
         out: &mut Derived,
-    ) -> Vec<(NodeIx, Asks)> {
-        let mut waits = Vec::new();
+        waits: &mut Vec<(NodeIx, Asks)>,
+    ) {
         match waiter {
             Waiter::Nothing | Waiter::Sentence => {}
-            Waiter::Read { world, loose } => self.before_read(*world, loose, branch, out, &mut waits),
+            Waiter::Read { world, loose } => self.before_read(*world, loose, branch, out, waits),
             Waiter::Effect { world, loose } => {
-                self.before_effect(*world, loose, branch.own(*world), out, &mut waits);
+                self.before_effect(*world, loose, branch.own(*world), out, waits);
             }
             Waiter::Question { loose } => {
                 // Questions of one block are independent of each other: they see what stood before it.
                 for world in 0..self.worlds.len() {
-                    self.before_effect(world, loose, &mut Own::default(), out, &mut waits);
+                    self.before_effect(world, loose, &mut Own::default(), out, waits);
                 }
             }
         }
         waits.sort_unstable();
         waits.dedup();
-        waits
     }
 
     /// The waiter has its node: later steps wait for that.
-    pub(super) fn pass(&mut self, waiter: &Waiter, node: NodeIx, branch: &mut Branch) {
+    pub(super) fn pass(&mut self, waiter: &Waiter<'_>, node: NodeIx, branch: &mut Branch) {
         match waiter {
             Waiter::Nothing | Waiter::Question { .. } => {}
             Waiter::Sentence => {
@@ -212,7 +216,7 @@ impl Frontier {
     fn before_read(
         &mut self,
         world: usize,
-        loose: &BTreeSet<usize>,
+        loose: &[usize],
         branch: &mut Branch,
         out: &mut Derived,
         waits: &mut Vec<(NodeIx, Asks)>,
@@ -232,7 +236,7 @@ impl Frontier {
     fn before_effect(
         &mut self,
         world: usize,
-        loose: &BTreeSet<usize>,
+        loose: &[usize],
         own: &mut Own,
         out: &mut Derived,
         waits: &mut Vec<(NodeIx, Asks)>,
@@ -266,8 +270,8 @@ impl Frontier {
 
 impl Group {
     /// The join through which a step that these blocks loosen waits for its reads.
-    fn loosened(&self, loose: &BTreeSet<usize>) -> Option<NodeIx> {
-        self.counted_by.iter().find(|(block, _)| loose.contains(block)).map(|(_, join)| *join)
+    fn loosened(&self, loose: &[usize]) -> Option<NodeIx> {
+        self.counted_by.iter().find(|(block, _)| loose.binary_search(block).is_ok()).map(|(_, join)| *join)
     }
 }
 
@@ -349,12 +353,14 @@ impl Set {
             Grip::Loose => (&mut self.loose, Asks::Ended),
         };
         let (upto, join) = slot.map_or((0, None), |(upto, join)| (upto, Some(join)));
-        let rest = self.members.iter().skip(upto).map(|m| (m.node, asks));
-        let single: Vec<_> = join.map(|j| (j, Asks::DoneOrSkipped)).into_iter().chain(rest).collect();
-        if single.len() <= MANY {
+        let rest = self.members.get(upto..).unwrap_or_default();
+        let single =
+            join.map(|j| (j, Asks::DoneOrSkipped)).into_iter().chain(rest.iter().map(|m| (m.node, asks)));
+        if rest.len() + usize::from(join.is_some()) <= MANY {
             waits.extend(single);
             return;
         }
+        let single: Vec<_> = single.collect();
         *joins += 1;
         let join = out.join_all(*joins, &single);
         *slot = Some((self.members.len(), join));

@@ -1,28 +1,33 @@
 //! Which question or check guards what, and which question is a node of its own.
 
-use std::collections::{BTreeMap, HashSet};
-
-use super::judge::Judgement;
+use super::judge::Judgements;
+use super::lists::Lists;
+use super::typed::Typed;
 use crate::outline::{Body, Outline};
 
 /// The guards of an outline.
 #[derive(Default)]
 pub(super) struct Guards {
     /// For each item: the questions and checks, by place, whose yes it waits for, nearest only (what guards those guards it too).
-    pub(super) of: Vec<Vec<usize>>,
-    /// For each item that is a call: the question whose words stand on its gate.
-    pub(super) on_gate: BTreeMap<usize, usize>,
-    /// The questions of `on_gate`.
-    words_on_gate: HashSet<usize>,
+    pub(super) of: Lists,
+    /// For each item that is a call: the question whose words stand on its gate. Shorter than the items where the rest have none.
+    on_gate: Vec<Option<usize>>,
+    /// Which items are the questions of `on_gate`.
+    is_on_gate: Vec<bool>,
     /// Questions and checks that guard nothing.
     pub(super) idle: Vec<usize>,
 }
 
 impl Guards {
     /// Works them out. Linear.
-    pub(super) fn of(outline: &Outline, judgements: &BTreeMap<usize, Judgement>) -> Guards {
-        let scopes = scopes(outline);
-        let mut guards = Guards { of: vec![Vec::new(); outline.items.len()], ..Guards::default() };
+    pub(super) fn of(typed: &Typed, judgements: &Judgements) -> Guards {
+        let (outline, scopes) = (&typed.outline, &typed.scopes);
+        if scopes.iter().all(Option::is_none) {
+            return Guards::default(); // There is no question and no check.
+        }
+        let items = outline.items.len();
+        let mut guards =
+            Guards { on_gate: vec![None; items], is_on_gate: vec![false; items], ..Guards::default() };
         guards.idle = scopes
             .iter()
             .enumerate()
@@ -34,20 +39,33 @@ impl Guards {
             for (place, scope) in scopes.iter().enumerate() {
                 let Some(Scope { bare, count: 1, first }) = *scope else { continue };
                 let question = matches!(outline.items.get(place).map(|i| &i.body), Some(Body::Question(_)));
-                let asked = judgements.get(&first).is_some_and(|j| j.judged.asked);
-                if question && asked && bare != indented && !guards.on_gate.contains_key(&first) {
-                    guards.on_gate.insert(first, place);
-                    guards.words_on_gate.insert(place);
+                let asked = judgements.of(first).is_some_and(|j| j.asked);
+                if question && asked && bare != indented && guards.words_on_gate(first).is_none() {
+                    guards.put_on_gate(place, first);
                 }
             }
         }
-        guards.walk(outline, &scopes);
+        guards.walk(outline, scopes);
         guards
     }
 
     /// Whether the words of this question stand on a gate.
     pub(super) fn is_on_gate(&self, question: usize) -> bool {
-        self.words_on_gate.contains(&question)
+        self.is_on_gate.get(question) == Some(&true)
+    }
+
+    /// The question whose words stand on the gate of this call.
+    pub(super) fn words_on_gate(&self, call: usize) -> Option<usize> {
+        self.on_gate.get(call).copied().flatten()
+    }
+
+    fn put_on_gate(&mut self, question: usize, call: usize) {
+        if let (Some(on_gate), Some(is_on_gate)) =
+            (self.on_gate.get_mut(call), self.is_on_gate.get_mut(question))
+        {
+            *on_gate = Some(question);
+            *is_on_gate = true;
+        }
     }
 
     fn walk(&mut self, outline: &Outline, scopes: &[Option<Scope>]) {
@@ -55,6 +73,7 @@ impl Guards {
         let mut above: Vec<usize> = Vec::new();
         // Bare ones of the block we are in.
         let mut here: Vec<usize> = Vec::new();
+        let mut waits: Vec<usize> = Vec::new();
         let mut block = 0;
         for (place, item) in outline.items.iter().enumerate() {
             if item.block != block {
@@ -65,7 +84,6 @@ impl Guards {
             }
             let scope = scopes.get(place).copied().flatten();
             let bare = scope.is_some_and(|s| s.bare && s.count > 0) && !self.is_on_gate(place);
-            let mut waits = Vec::new();
             match (&item.body, item.under) {
                 // The questions of one `ask me:` are independent of each other.
                 (Body::Question(_), _) => waits.extend(&above),
@@ -83,9 +101,8 @@ impl Guards {
             }
             waits.sort_unstable();
             waits.dedup();
-            if let Some(of) = self.of.get_mut(place) {
-                *of = waits;
-            }
+            waits.drain(..).for_each(|guard| self.of.push(guard));
+            self.of.end();
             if bare {
                 if matches!(item.body, Body::Check(_)) {
                     here.clear(); // It is guarded by them, so it stands for them.
@@ -97,8 +114,8 @@ impl Guards {
 }
 
 /// What a question or check guards.
-#[derive(Clone, Copy)]
-struct Scope {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scope {
     /// Nothing is indented under it.
     bare: bool,
     /// How many items it guards, counted to two.
@@ -108,7 +125,7 @@ struct Scope {
 }
 
 /// The scope of each item that is a question or check. One walk from the end.
-fn scopes(outline: &Outline) -> Vec<Option<Scope>> {
+pub(super) fn scopes(outline: &Outline) -> Vec<Option<Scope>> {
     let mut under: Vec<(usize, usize)> = vec![(0, 0); outline.items.len()];
     for (place, item) in outline.items.iter().enumerate().rev() {
         if let Some((count, first)) = item.under.and_then(|guard| under.get_mut(guard)) {
@@ -131,12 +148,12 @@ fn scopes(outline: &Outline) -> Vec<Option<Scope>> {
         let own = under.get(place).copied().unwrap_or_default();
         let question = matches!(item.body, Body::Question(_));
         if item.name().is_none() {
-            let below = if question { [here.as_slice(), later.as_slice()].concat() } else { all.clone() };
+            let (near, far) = if question { (&here, later.as_slice()) } else { (&all, [].as_slice()) };
             let scope = match own {
                 (0, _) => Scope {
                     bare: true,
-                    count: below.len().min(2),
-                    first: below.first().copied().unwrap_or(0),
+                    count: (near.len() + far.len()).min(2),
+                    first: near.first().or(far.first()).copied().unwrap_or(0),
                 },
                 (count, first) => Scope { bare: false, count, first },
             };

@@ -2,23 +2,28 @@
 //!
 //! Compiling and verifying are this one function. It believes nothing but the outline, the catalog and the policy.
 
+mod derived;
 mod edges;
 mod frontier;
 mod guards;
 mod judge;
+mod lists;
 mod notes;
 mod shape;
+mod typed;
 
-pub(crate) use judge::{Judgement, Schemas};
+pub(crate) use derived::Derived;
+pub(crate) use judge::{Judgements, Schemas};
 pub use shape::is_name;
+pub(crate) use typed::Typed;
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::digest::Digest;
 use crate::effect::Effect;
 use crate::outline::Outline;
-use crate::plan::Plan;
+use crate::plan::{Note, Plan};
 use crate::policy::{Author, Policy};
 use crate::problem::{Problem, Severity};
 
@@ -42,44 +47,70 @@ pub fn lower(
     author: Author,
 ) -> (Option<Plan>, Vec<Problem>) {
     let floor = Floor::new();
-    let lowered = lower_above(outline, catalog, policy.digest(), policy, author, &floor);
-    (lowered.plan, lowered.problems)
+    let mut lowered = lower_above(Arc::new(Typed::of(outline)), catalog, policy, author, &floor);
+    (lowered.plan(policy.digest()), lowered.problems)
 }
 
-/// A plan with what was found on the way.
+/// What follows from what was typed, with what was found on the way.
 pub(crate) struct Lowered {
-    pub(crate) plan: Option<Plan>,
+    typed: Arc<Typed>,
+    /// Nodes and edges; nothing where a problem is an error.
+    pub(crate) derived: Option<Derived>,
     pub(crate) problems: Vec<Problem>,
-    /// What each call is, by item.
-    pub(crate) judgements: BTreeMap<usize, Judgement>,
+    /// What each call is.
+    pub(crate) judgements: Judgements,
     /// The input schemas of the tools that are called.
     pub(crate) schemas: Schemas,
 }
 
-/// As [`lower`], never below `floor`; the plan says that it was made under `policy_digest`.
+impl Lowered {
+    /// The plan, which says that it was made under this policy. Made once.
+    pub(crate) fn plan(&mut self, policy: Digest) -> Option<Plan> {
+        let derived = self.derived.take()?;
+        let mut plan = derived.into_plan(Arc::clone(&self.typed), policy, &self.judgements)?;
+        plan.notes = self.notes();
+        Some(plan)
+    }
+
+    /// What is worth saying about the plan.
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        self.problems.iter().map(notes::keep).collect()
+    }
+
+    /// The problems that are errors.
+    pub(crate) fn errors(&mut self) -> Vec<Problem> {
+        self.problems.extract_if(.., |p| p.severity == Severity::Error).collect()
+    }
+}
+
+/// As [`lower`], never below `floor`.
 pub(crate) fn lower_above(
-    outline: Outline,
+    typed: Arc<Typed>,
     catalog: &Catalog,
-    policy_digest: Digest,
     policy: &Policy,
     author: Author,
     floor: &Floor,
 ) -> Lowered {
-    let mut problems = shape::check(&outline);
-    if problems.iter().any(|p| p.severity == Severity::Error) {
-        return Lowered { plan: None, problems, judgements: BTreeMap::new(), schemas: Schemas::new() };
+    let mut lowered = Lowered {
+        derived: None,
+        problems: typed.faults.clone(),
+        judgements: Judgements::default(),
+        schemas: Schemas::new(),
+        typed,
+    };
+    let Lowered { typed, problems, .. } = &mut lowered;
+    let is_error = |problems: &[Problem]| problems.iter().any(|p| p.severity == Severity::Error);
+    if is_error(problems) {
+        return lowered;
     }
     problems.extend(policy.certain_faults(catalog));
-    let (judgements, schemas) = judge::calls(&outline, catalog, policy, author, floor, &mut problems);
-    if problems.iter().any(|p| p.severity == Severity::Error) {
-        problems.sort_by_key(|p| p.item);
-        return Lowered { plan: None, problems, judgements, schemas };
+    let (judgements, schemas) = judge::calls(typed, catalog, policy, author, floor, problems);
+    if !is_error(problems) {
+        let guards = guards::Guards::of(typed, &judgements);
+        let derived = edges::derive(typed, &judgements, &guards, policy);
+        problems.extend(notes::of(typed, &judgements, &derived, &guards));
+        lowered.derived = Some(derived);
     }
-    let guards = guards::Guards::of(&outline, &judgements);
-    let derived = edges::derive(&outline, &judgements, &guards, policy);
-    let mut plan = derived.into_plan(outline, policy_digest);
-    problems.extend(notes::of(&plan, &guards));
-    problems.sort_by_key(|p| p.item);
-    plan.notes = problems.iter().map(notes::keep).collect();
-    Lowered { plan: Some(plan), problems, judgements, schemas }
+    lowered.problems.sort_by_key(|p| p.item);
+    Lowered { judgements, schemas, ..lowered }
 }

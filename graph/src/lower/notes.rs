@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use super::derived::Derived;
 use super::guards::Guards;
-use super::shape::{by_block, label};
+use super::judge::Judgements;
+use super::shape::label;
+use super::typed::Typed;
 use crate::outline::{Block, BlockKind, Body, Item};
-use crate::plan::{NodeKind, Note, Plan};
+use crate::plan::Note;
 use crate::problem::Problem;
 
 /// Notes and warnings, in no particular order.
-pub(super) fn of(plan: &Plan, guards: &Guards) -> Vec<Problem> {
-    let mut problems = moved(plan);
-    problems.extend(side_by_side(plan));
+pub(super) fn of(typed: &Typed, judgements: &Judgements, derived: &Derived, guards: &Guards) -> Vec<Problem> {
+    let mut problems = moved(typed, derived);
+    problems.extend(side_by_side(typed, judgements));
     for place in &guards.idle {
-        if let Some(item) = plan.outline().items.get(*place) {
+        if let Some(item) = typed.outline.items.get(*place) {
             let message = format!("{} guards nothing", label(item));
             let help = match item.body {
                 Body::Question(_) => {
@@ -29,14 +32,16 @@ pub(super) fn of(plan: &Plan, guards: &Guards) -> Vec<Problem> {
 }
 
 /// Steps that start at once although they were typed below others: one note a step of a `then:`, one a `together:`.
-fn moved(plan: &Plan) -> Vec<Problem> {
-    let outline = plan.outline();
-    let moved = plan.moved_items();
-    let members = by_block(outline);
+fn moved(typed: &Typed, derived: &Derived) -> Vec<Problem> {
+    let outline = &typed.outline;
+    let moved = outline.moved(derived.starts_at_once());
+    if moved.is_empty() {
+        return Vec::new();
+    }
     // For each block, the last step above it.
-    let mut above: Vec<Option<&str>> = Vec::with_capacity(members.len());
+    let mut above: Vec<Option<&str>> = Vec::with_capacity(outline.blocks.len());
     let mut last = None;
-    for places in &members {
+    for places in typed.members.iter() {
         above.push(last);
         let named = places.iter().rev().find_map(|place| outline.items.get(*place)?.name());
         last = named.or(last);
@@ -47,14 +52,12 @@ fn moved(plan: &Plan) -> Vec<Problem> {
         let Some(item) = outline.items.get(place) else { continue };
         let Some(block) = outline.blocks.get(item.block) else { continue };
         let whole = block.kind == BlockKind::Together
-            && members
-                .get(item.block)
-                .is_some_and(|places| places.iter().all(|p| moved.binary_search(p).is_ok()));
+            && typed.members.get(item.block).iter().all(|p| moved.binary_search(p).is_ok());
         if whole && said == Some(item.block) {
             continue;
         }
         said = whole.then_some(item.block);
-        let beside = plan
+        let beside = outline
             .fan_above(item.block)
             .and_then(|fan| outline.blocks.get(fan)?.name.as_deref())
             .map_or_else(String::new, |fan| format!(", beside `{fan}`"));
@@ -85,15 +88,13 @@ fn sentence(item: &Item, block: &Block, whole: bool, beside: &str) -> String {
 }
 
 /// Two effects of one `together:` that go to one server.
-fn side_by_side(plan: &Plan) -> Vec<Problem> {
+fn side_by_side(typed: &Typed, judgements: &Judgements) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut seen: BTreeMap<(usize, &str), &str> = BTreeMap::new();
-    for (_, node) in plan.nodes() {
-        let NodeKind::Call { item: place, judged } = &node.kind else { continue };
-        let Some(item) = plan.outline().items.get(*place) else { continue };
+    for (place, item) in typed.outline.items.iter().enumerate() {
         let Body::Call(call) = &item.body else { continue };
-        let together = plan.outline().blocks.get(item.block).is_some_and(|b| b.kind == BlockKind::Together);
-        if !together || !judged.effect.changes() {
+        let together = typed.outline.blocks.get(item.block).is_some_and(|b| b.kind == BlockKind::Together);
+        if !together || !judgements.of(place).is_some_and(|judgement| judgement.effect.changes()) {
             continue;
         }
         if let Some(first) = seen.insert((item.block, &call.server), &call.name) {
@@ -102,7 +103,7 @@ fn side_by_side(plan: &Plan) -> Vec<Problem> {
                 call.name, call.server
             );
             let help = "put the second one into a `then:` if their order matters";
-            problems.push(Problem::warning("R0508", Some(*place), message).help(help));
+            problems.push(Problem::warning("R0508", Some(place), message).help(help));
         }
     }
     problems

@@ -5,18 +5,30 @@ use std::collections::{HashMap, HashSet};
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::is_nfc;
 
+use super::lists::Lists;
 use crate::card::visible::is_hidden;
-use crate::outline::{Block, BlockKind, Body, Input, InputKind, Item, Outline};
+use crate::outline::{BlockKind, Body, Input, InputKind, Item, Outline};
 use crate::problem::Problem;
 use crate::template::{Source, Template};
 use crate::value::Value;
 
-/// All faults of shape, in typed order.
-pub(super) fn check(outline: &Outline) -> Vec<Problem> {
+/// The names of inputs and steps; of an input there is no place.
+#[derive(Default)]
+pub(super) struct Names<'a>(HashMap<&'a str, Option<usize>>);
+
+impl Names<'_> {
+    /// The place of a step.
+    pub(super) fn step(&self, name: &str) -> Option<usize> {
+        self.0.get(name).copied().flatten()
+    }
+}
+
+/// The names, and all faults of shape in typed order. `members`: the places of the items of each block.
+pub(super) fn check<'a>(outline: &'a Outline, members: &Lists) -> (Names<'a>, Vec<Problem>) {
     let mut problems = Vec::new();
     places(outline, &mut problems);
     if !problems.is_empty() {
-        return problems; // Nothing else can be said of items that are nowhere.
+        return (Names::default(), problems); // Nothing else can be said of items that are nowhere.
     }
     let names = names(outline, &mut problems);
     for input in &outline.inputs {
@@ -27,9 +39,9 @@ pub(super) fn check(outline: &Outline) -> Vec<Problem> {
         afters(outline, &names, place, item, &mut problems);
         limits(place, item, &mut problems);
     }
-    needs(outline, &names, &mut problems);
-    bare_questions(outline, &mut problems);
-    problems
+    needs(outline, &names, members, &mut problems);
+    bare_questions(outline, members, &mut problems);
+    (names, problems)
 }
 
 fn places(outline: &Outline, problems: &mut Vec<Problem>) {
@@ -69,15 +81,14 @@ fn places(outline: &Outline, problems: &mut Vec<Problem>) {
     }
 }
 
-fn names<'a>(outline: &'a Outline, problems: &mut Vec<Problem>) -> HashMap<&'a str, Option<usize>> {
+fn names<'a>(outline: &'a Outline, problems: &mut Vec<Problem>) -> Names<'a> {
     let mut names: HashMap<&str, Option<usize>> = HashMap::with_capacity(outline.items.len());
     let inputs = outline.inputs.iter().map(|input| (input.name.as_str(), None));
     let steps = outline.items.iter().enumerate();
     let steps = steps.filter_map(|(place, item)| Some((item.name()?, Some(place))));
     for (name, place) in inputs.chain(steps) {
-        let first = !names.contains_key(name);
+        let first = names.insert(name, place).is_none();
         named(name, place, first, problems);
-        names.insert(name, place);
     }
     // The name of a block labels the card and is not read; it is no other thing's name either.
     let mut blocks = HashSet::new();
@@ -85,14 +96,14 @@ fn names<'a>(outline: &'a Outline, problems: &mut Vec<Problem>) -> HashMap<&'a s
         let first = !names.contains_key(name) && blocks.insert(name);
         named(name, None, first, problems);
     }
-    names
+    Names(names)
 }
 
 fn named(name: &str, place: Option<usize>, first: bool, problems: &mut Vec<Problem>) {
     if !is_name(name) {
         let message = format!("{name:?} is no name: letters, digits, `-` and `_`");
         problems.push(Problem::error("V0203", place, message));
-    } else if !is_nfc(name) {
+    } else if !name.is_ascii() && !is_nfc(name) {
         let message = format!("the name `{name}` is not in normal form: another could look just like it");
         problems.push(Problem::error("V0203", place, message));
     }
@@ -121,6 +132,12 @@ fn default(input: &Input, problems: &mut Vec<Problem>) {
 /// many scripts combine with letters count as letters; what cannot be seen does not.
 pub fn is_name(text: &str) -> bool {
     let letter = |c: char| c.is_alphabetic() && !is_hidden(c);
+    if text.is_ascii() {
+        // What most names are; the rule below says the same of it.
+        let mut bytes = text.bytes();
+        return bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+            && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    }
     let mut chars = text.chars();
     chars.next().is_some_and(|c| letter(c) || c == '_')
         && chars.all(|c| {
@@ -139,23 +156,17 @@ pub(super) fn siblings(outline: &Outline, a: usize, b: usize) -> bool {
         }
 }
 
-fn reads(
-    outline: &Outline,
-    names: &HashMap<&str, Option<usize>>,
-    place: usize,
-    item: &Item,
-    problems: &mut Vec<Problem>,
-) {
+fn reads(outline: &Outline, names: &Names<'_>, place: usize, item: &Item, problems: &mut Vec<Problem>) {
     let loose = outline.blocks.get(item.block).and_then(|b| b.need).is_some_and(|need| need.k < need.n);
-    for r in item.refs() {
-        let known = names.get(r.name());
+    item.each_ref(&mut |r| {
+        let known = names.0.get(r.name());
         let at = match (&r.source, known) {
-            (Source::Input(_), Some(None)) => continue,
+            (Source::Input(_), Some(None)) => return,
             (Source::Step(_), Some(Some(at))) => *at,
             _ => {
                 let message = format!("{} reads `{}`, which is nowhere", label(item), r.name());
                 problems.push(Problem::error("V0205", Some(place), message));
-                continue;
+                return;
             }
         };
         if at >= place {
@@ -175,7 +186,7 @@ fn reads(
             );
             problems.push(Problem::error("V0208", Some(place), message));
         }
-    }
+    });
     if let Body::Call(call) = &item.body
         && !matches!(&call.args, Template::Object(_) | Template::Lit(Value::Object(_)))
     {
@@ -196,16 +207,10 @@ fn reads(
     }
 }
 
-fn afters(
-    outline: &Outline,
-    names: &HashMap<&str, Option<usize>>,
-    place: usize,
-    item: &Item,
-    problems: &mut Vec<Problem>,
-) {
+fn afters(outline: &Outline, names: &Names<'_>, place: usize, item: &Item, problems: &mut Vec<Problem>) {
     for name in item.settings().into_iter().flat_map(|s| &s.after) {
-        match names.get(name.as_str()) {
-            Some(Some(at)) if *at < place && !siblings(outline, *at, place) => {}
+        match names.step(name) {
+            Some(at) if at < place && !siblings(outline, at, place) => {}
             _ => {
                 let message = format!(
                     "{} says `after: {name}`, which is no step above it that it may wait for",
@@ -241,50 +246,23 @@ const LONGEST_TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
 /// How often a read may be tried again.
 const MOST_RETRIES: u32 = 100;
 
-/// The places of the steps that a block's `need` counts: typed above the block, read by its steps, each once.
-pub(super) fn counted(
-    outline: &Outline,
-    names: &HashMap<&str, usize>,
-    block: usize,
-    items: &[usize],
-) -> Vec<usize> {
-    let mut counted: Vec<usize> = items
-        .iter()
-        .filter_map(|place| outline.items.get(*place))
-        .flat_map(Item::refs)
-        .filter_map(|r| names.get(r.step()?).copied())
-        .filter(|at| outline.items.get(*at).is_some_and(|i| i.block < block))
-        .collect();
+/// The places of the steps that a block's `need` counts, of those that its steps read: typed above the block, each once.
+pub(super) fn counted(outline: &Outline, block: usize, reads: impl Iterator<Item = usize>) -> Vec<usize> {
+    let above = |at: &usize| outline.items.get(*at).is_some_and(|i| i.block < block);
+    let mut counted: Vec<usize> = reads.filter(above).collect();
     counted.sort_unstable();
     counted.dedup();
     counted
 }
 
-/// Places of the steps by name.
-pub(super) fn step_places(outline: &Outline) -> HashMap<&str, usize> {
-    let items = outline.items.iter().enumerate();
-    items.filter_map(|(place, item)| Some((item.name()?, place))).collect()
-}
-
-/// Places of the items of each block.
-pub(super) fn by_block(outline: &Outline) -> Vec<Vec<usize>> {
-    let mut blocks = vec![Vec::new(); outline.blocks.len()];
-    for (place, item) in outline.items.iter().enumerate() {
-        if let Some(places) = blocks.get_mut(item.block) {
-            places.push(place);
-        }
-    }
-    blocks
-}
-
-fn bare_questions(outline: &Outline, problems: &mut Vec<Problem>) {
+fn bare_questions(outline: &Outline, members: &Lists, problems: &mut Vec<Problem>) {
     let mut guards = vec![false; outline.items.len()];
     for guard in outline.items.iter().filter_map(|i| i.under) {
         if let Some(slot) = guards.get_mut(guard) {
             *slot = true;
         }
     }
-    for places in by_block(outline) {
+    for places in members.iter() {
         let bare = |place: &&usize| {
             let item = outline.items.get(**place);
             matches!(item.map(|i| &i.body), Some(Body::Question(_))) && guards.get(**place) == Some(&false)
@@ -311,19 +289,15 @@ const MOST_DEPTH: usize = 48;
 /// followers.
 const MOST_NEEDS: usize = 2_000;
 
-fn needs(outline: &Outline, names: &HashMap<&str, Option<usize>>, problems: &mut Vec<Problem>) {
-    if outline.blocks.iter().all(|b| b.need.is_none()) {
-        return;
-    }
-    let steps: HashMap<&str, usize> = names.iter().filter_map(|(n, at)| Some((*n, (*at)?))).collect();
-    let items = by_block(outline);
+fn needs(outline: &Outline, names: &Names<'_>, members: &Lists, problems: &mut Vec<Problem>) {
     if outline.blocks.iter().filter(|b| b.need.is_some()).count() > MOST_NEEDS {
         problems.push(Problem::error("V0212", None, format!("more than {MOST_NEEDS} blocks have a `need`")));
         return;
     }
     for (at, block) in outline.blocks.iter().enumerate() {
-        let (Some(need), Some(items)) = (block.need, items.get(at)) else { continue };
-        let n = counted(outline, &steps, at, items).len();
+        let (Some(need), items) = (block.need, members.get(at)) else { continue };
+        let refs = items.iter().filter_map(|place| outline.items.get(*place)).flat_map(Item::refs);
+        let n = counted(outline, at, refs.filter_map(|r| names.step(r.step()?))).len();
         if need.k < 1 || need.k > need.n || usize::try_from(need.n) != Ok(n) {
             let message =
                 format!("block {at} needs {} of {}, and its steps read {n} steps above it", need.k, need.n);
@@ -342,17 +316,4 @@ pub(super) fn label(item: &Item) -> String {
         }
         Body::Check(check) => format!("the check of `{}`", check.left),
     }
-}
-
-/// Label of a block for ids and people: its word and its number among its kind, for instance `then-2`.
-pub(super) fn block_ids(blocks: &[Block]) -> Vec<String> {
-    let mut seen: HashMap<BlockKind, usize> = HashMap::new();
-    blocks
-        .iter()
-        .map(|block| {
-            let number = seen.entry(block.kind).or_default();
-            *number += 1;
-            format!("{}-{number}", block.word().replace(' ', "-"))
-        })
-        .collect()
 }

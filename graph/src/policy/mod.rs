@@ -182,6 +182,11 @@ impl Policy {
         self.matching(Kind::Once, server, tool).next().is_some()
     }
 
+    /// Whether a rule about a tool has conditions over arguments. Where none has, arguments change no answer of the policy.
+    pub(crate) fn has_conditions(&self, server: &str, tool: &str) -> bool {
+        self.rules.iter().any(|rule| !rule.when.is_empty() && rule.applies(server, tool, self.today))
+    }
+
     /// Whether the read hints of a tool's server are believed.
     pub(crate) fn trusts(&self, server: &str, tool: &str) -> bool {
         self.matching(Kind::Trust, server, tool).next().is_some()

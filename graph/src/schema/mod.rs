@@ -90,7 +90,128 @@ pub fn check(schema: &Value, args: &Template, inputs: &Inputs<'_>) -> Result<Vec
     Ok(InputSchema::new(schema)?.check(args, inputs))
 }
 
+/// Whether two arguments are the same to every schema: the same literals, and in the places of references others that may
+/// become as much. What holds of one holds of the other.
+pub(crate) fn alike(a: &Template, b: &Template, inputs: &Inputs<'_>) -> bool {
+    match (a, b) {
+        (Template::Lit(a), Template::Lit(b)) => a == b,
+        (Template::Ref(a), Template::Ref(b)) => sketch::kind_of(a, inputs) == sketch::kind_of(b, inputs),
+        (Template::Text(_), Template::Text(_)) => true,
+        (Template::List(a), Template::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b, inputs))
+        }
+        (Template::Object(a), Template::Object(b)) => {
+            a.len() == b.len()
+                && a.iter().zip(b).all(|((key, a), (other, b))| key == other && alike(a, b, inputs))
+        }
+        _ => false,
+    }
+}
+
 /// How often a pattern may backtrack; beyond it the text counts as not matching.
 const BACKTRACKS: usize = 100_000;
 /// How large a pattern may get.
 const PATTERN_BYTES: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::template::{Part, Ref, Source};
+
+    fn reference(source: Source) -> Template {
+        Template::Ref(Ref { source, path: Vec::new() })
+    }
+
+    fn leaf() -> impl Strategy<Value = Template> {
+        let text = |r: &str| Template::Text(vec![Part::Lit("a ".into()), Part::Ref(named(r))]);
+        prop_oneof![
+            prop::sample::select(vec![
+                "1",
+                "1.0",
+                "30",
+                "\"a\"",
+                "\"list\"",
+                "true",
+                "null",
+                "[]",
+                "{\"a\":1}"
+            ])
+            .prop_map(|literal| Template::Lit(Value::parse(literal).unwrap())),
+            prop::sample::select(vec!["one", "other"]).prop_map(|step| reference(Source::Step(step.into()))),
+            prop::sample::select(vec!["words", "lines", "number", "switch"])
+                .prop_map(|input| reference(Source::Input(input.into()))),
+            prop::sample::select(vec!["one", "other"]).prop_map(text),
+        ]
+    }
+
+    fn named(step: &str) -> Ref {
+        Ref { source: Source::Step(step.into()), path: Vec::new() }
+    }
+
+    fn arguments() -> impl Strategy<Value = Template> {
+        let member = (prop::sample::select(vec!["a", "b", "list"]), leaf());
+        let listed = prop::collection::vec(leaf(), 0..3).prop_map(|items| ("list", Template::list(items)));
+        prop::collection::vec(prop_oneof![member, listed], 0..4).prop_map(|members| {
+            let members: BTreeMap<_, _> = members.into_iter().collect();
+            Template::object(members.into_iter().map(|(key, t)| (key.to_owned(), t)).collect()).unwrap()
+        })
+    }
+
+    /// The same with other references in their places.
+    fn renamed(of: &Template) -> Template {
+        let other = |r: &Ref| match &r.source {
+            Source::Input(name) if name == "words" => Source::Input("lines".into()),
+            Source::Step(_) => Source::Step("another".into()),
+            Source::Input(name) => Source::Input(name.clone()),
+        };
+        match of {
+            Template::Lit(value) => Template::Lit(value.clone()),
+            Template::Ref(r) => reference(other(r)),
+            Template::Text(_) => Template::Text(vec![Part::Ref(named("another")), Part::Lit(" b".into())]),
+            Template::List(items) => Template::list(items.iter().map(renamed).collect()),
+            Template::Object(members) => {
+                Template::object(members.iter().map(|(key, t)| (key.clone(), renamed(t))).collect()).unwrap()
+            }
+        }
+    }
+
+    proptest! {
+        /// What is alike is wrong alike, whatever the schema asks.
+        #[test]
+        fn what_is_alike_passes_alike(args in arguments()) {
+            let inputs = Inputs::from([
+                ("words", InputKind::Text),
+                ("lines", InputKind::Text),
+                ("number", InputKind::Number),
+                ("switch", InputKind::YesNo),
+            ]);
+            let other = renamed(&args);
+            prop_assert!(alike(&args, &other, &inputs));
+            for schema in [
+                r#"{"properties":{"a":{"type":"integer"},"b":{"type":"string"},"list":{"items":{"type":"boolean"}}}}"#,
+                r#"{"required":["a"],"additionalProperties":false,"properties":{"a":{"enum":["a","list",1]}}}"#,
+                r#"{"properties":{"list":{"uniqueItems":true,"maxItems":1,"contains":{"type":"number"}}},"minProperties":1}"#,
+                r#"{"if":{"properties":{"a":{"const":1}}},"then":{"required":["b"]},"else":{"not":{"required":["b"]}}}"#,
+            ] {
+                let schema = InputSchema::new(&Value::parse(schema).unwrap()).unwrap();
+                prop_assert_eq!(schema.check(&args, &inputs), schema.check(&other, &inputs));
+            }
+        }
+    }
+
+    #[test]
+    fn a_reference_is_alike_to_what_may_become_as_much() {
+        let inputs =
+            Inputs::from([("words", InputKind::Text), ("lines", InputKind::Text), ("n", InputKind::Number)]);
+        let input = |name: &str| reference(Source::Input(name.into()));
+        let step = |name: &str| reference(Source::Step(name.into()));
+        assert!(alike(&step("a"), &step("b"), &inputs));
+        assert!(alike(&input("words"), &input("lines"), &inputs));
+        assert!(!alike(&input("words"), &input("n"), &inputs));
+        assert!(!alike(&input("words"), &step("a"), &inputs));
+        assert!(!alike(&step("a"), &Template::Lit(Value::Null), &inputs));
+    }
+}

@@ -38,7 +38,7 @@ struct Places {
 impl Sketch {
     pub(super) fn of(args: &Template, inputs: &Inputs<'_>) -> Sketch {
         let mut places = Places::default();
-        let json = draw(args, inputs, "", &mut places);
+        let json = draw(args, inputs, &mut String::with_capacity(64), &mut places);
         Sketch { json, places }
     }
 
@@ -74,12 +74,13 @@ impl Sketch {
     }
 }
 
-fn draw(args: &Template, inputs: &Inputs<'_>, at: &str, places: &mut Places) -> serde_json::Value {
+/// Draws what stands at the pointer `at`, which is as it was when this returns.
+fn draw(args: &Template, inputs: &Inputs<'_>, at: &mut String, places: &mut Places) -> serde_json::Value {
     match args {
         Template::Lit(value) => literal(value, at, places),
         Template::Ref(reference) => {
             let kind = kind_of(reference, inputs);
-            places.unsure.insert(at.to_owned(), if kind.is_some() { Place::OfKind } else { Place::Anything });
+            places.unsure.insert(at.clone(), if kind.is_some() { Place::OfKind } else { Place::Anything });
             match kind {
                 Some(InputKind::Text) => "".into(),
                 Some(InputKind::Number) => 0.into(),
@@ -89,44 +90,45 @@ fn draw(args: &Template, inputs: &Inputs<'_>, at: &str, places: &mut Places) -> 
             }
         }
         Template::Text(_) => {
-            places.unsure.insert(at.to_owned(), Place::OfKind);
+            places.unsure.insert(at.clone(), Place::OfKind);
             "".into()
         }
-        Template::List(items) => items
-            .iter()
-            .enumerate()
-            .map(|(i, item)| draw(item, inputs, &format!("{at}/{i}"), places))
-            .collect(),
+        Template::List(items) => {
+            let items = items.iter().enumerate();
+            items.map(|(i, item)| at_index(at, i, |at| draw(item, inputs, at, places))).collect()
+        }
         Template::Object(members) => {
-            let members = members.iter().map(|(key, member)| {
-                (key.clone(), draw(member, inputs, &format!("{at}/{}", escaped(key)), places))
-            });
-            serde_json::Value::Object(members.collect())
+            let mut map = serde_json::Map::new();
+            for (key, member) in members {
+                map.insert(key.clone(), at_key(at, key, |at| draw(member, inputs, at, places)));
+            }
+            serde_json::Value::Object(map)
         }
     }
 }
 
 /// The kind of an input that is read whole.
-fn kind_of(reference: &Ref, inputs: &Inputs<'_>) -> Option<InputKind> {
+pub(super) fn kind_of(reference: &Ref, inputs: &Inputs<'_>) -> Option<InputKind> {
     match &reference.source {
         Source::Input(name) if reference.path.is_empty() => inputs.get(name.as_str()).copied(),
         _ => None,
     }
 }
 
-fn literal(value: &Value, at: &str, places: &mut Places) -> serde_json::Value {
+fn literal(value: &Value, at: &mut String, places: &mut Places) -> serde_json::Value {
     match value {
         Value::Number(number) => {
             let json = value.to_serde_json();
             let text = json.to_string();
-            if text != number.as_str() {
-                places.numbers.insert(at.to_owned(), number.clone());
+            if text == number.as_str() {
+                return json;
             }
+            places.numbers.insert(at.clone(), number.clone());
             let exact = Number::from_text(&text);
             if exact.is_some_and(|exact| number::compare(&exact, number).is_eq()) {
                 return json;
             }
-            places.unsure.insert(at.to_owned(), Place::Rounded(number.clone()));
+            places.unsure.insert(at.clone(), Place::Rounded(number.clone()));
             if json.is_number() {
                 return json;
             }
@@ -135,18 +137,35 @@ fn literal(value: &Value, at: &str, places: &mut Places) -> serde_json::Value {
             largest.into()
         }
         Value::List(items) => {
-            items.iter().enumerate().map(|(i, item)| literal(item, &format!("{at}/{i}"), places)).collect()
+            let items = items.iter().enumerate();
+            items.map(|(i, item)| at_index(at, i, |at| literal(item, at, places))).collect()
         }
         Value::Object(members) => {
-            let members = members.iter().map(|(key, member)| {
-                (key.to_owned(), literal(member, &format!("{at}/{}", escaped(key)), places))
-            });
-            serde_json::Value::Object(members.collect())
+            let mut map = serde_json::Map::new();
+            for (key, member) in members.iter() {
+                map.insert(key.to_owned(), at_key(at, key, |at| literal(member, at, places)));
+            }
+            serde_json::Value::Object(map)
         }
         other => other.to_serde_json(),
     }
 }
 
-fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
+/// Does something one turn further down, at an index.
+fn at_index<T>(at: &mut String, index: usize, then: impl FnOnce(&mut String) -> T) -> T {
+    at_key(at, &index.to_string(), then)
+}
+
+/// Does something one turn further down, at a key.
+fn at_key<T>(at: &mut String, key: &str, then: impl FnOnce(&mut String) -> T) -> T {
+    let end = at.len();
+    at.push('/');
+    if key.contains(['~', '/']) {
+        at.push_str(&key.replace('~', "~0").replace('/', "~1"));
+    } else {
+        at.push_str(key);
+    }
+    let result = then(at);
+    at.truncate(end);
+    result
 }
