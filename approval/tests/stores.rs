@@ -194,6 +194,7 @@ on_every_store! {
         a_run_that_ends_leaves_nothing_to_decide
         attention_waits_for_a_person
         cancelling_stops_what_is_not_claimed
+        nobody_cancels
         cancelling_an_undriven_run_ends_it
         a_driver_that_dies_after_a_cancel_leaves_a_run_that_ends;
     time:

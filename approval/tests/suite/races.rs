@@ -218,11 +218,8 @@ pub fn cancel_or_approve(bench: &dyn Bench) {
 /// One person edits and votes at once, and may not decide what he edited: who he is and what stands in the row are looked
 /// at together, so that he never approves bytes of his own.
 pub fn vote_or_edit(bench: &dyn Bench) {
-    let terms = Terms {
-        requester_may_decide: false,
-        may_edit: Some(vec!["editor".into()]),
-        ..Terms::default()
-    };
+    let terms =
+        Terms { requester_may_decide: false, may_edit: Some(vec!["editor".into()]), ..Terms::default() };
     let bob = with_roles("bob", &["editor"]);
     let (w, other) = (World::new(bench), Approvals::new(bench.handle()));
     for race in 0..times(100, 1_000) {
