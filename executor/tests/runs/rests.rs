@@ -261,3 +261,19 @@ fn what_cannot_be_read_is_an_error_and_no_empty_run() {
     assert!(stage.executor().resume(&run, None).is_err());
     assert_eq!(stage.host.calls("slack.post"), 0);
 }
+
+/// The reason of a no: at the gate, in the history, and with whatever did not run because of it.
+#[test]
+fn the_reason_of_a_no_reaches_what_did_not_run() {
+    let stage = Stage::new();
+    let parked = stage.run("then:\n  a: slack.post {}\n  b: jira.create {}\n");
+    stage.reject(&only(&parked), "not today");
+    let ended = stage.resume(&parked);
+    let gate = step(&ended, "a/gate");
+    assert_eq!(gate.decisions[0].reason.as_deref(), Some("not today"));
+    for id in ["a", "b/gate", "b"] {
+        let cause = step(&ended, id).cause.clone().unwrap();
+        assert_eq!(cause.state, Rejected, "{id}");
+        assert_eq!(cause.error.as_deref(), Some("not today"), "{id}: {cause:?}");
+    }
+}
