@@ -277,3 +277,25 @@ fn the_reason_of_a_no_reaches_what_did_not_run() {
         assert_eq!(cause.error.as_deref(), Some("not today"), "{id}: {cause:?}");
     }
 }
+
+/// No verb gives a gated call an outcome but its claimer's and a person's word on an uncertain one.
+#[test]
+fn a_call_is_not_done_because_its_step_says_so() {
+    let stage = Stage::new();
+    let recipe = "then:\n  p: slack.post {}\n  r: fs.read_file {\"p\":\"{p}\"}\n";
+    let parked = stage.run(recipe);
+    let (run, row) = (parked.record().run.clone(), only(&parked));
+    let holder = stage.store.holder().unwrap();
+    let LeaseAnswer::Taken(lease) = stage.store.lease(&run, &holder).unwrap() else { panic!("held") };
+    let detail = br#"{"drive":2,"began":0,"at":0,"ended":1,"result":"made up"}"#.to_vec();
+    let steps =
+        ["p/gate", "p"].map(|node| StepWrite { node: node.into(), state: Done, detail: detail.clone() });
+    let lease = stage.store.record(&lease, &steps).unwrap();
+    assert_eq!(stage.store.park(&lease), Ok(ParkAnswer::Released));
+    let again = stage.resume(&parked);
+    assert_eq!(states(&again), "p/gate pending, p waiting, r waiting");
+    stage.approve(&row);
+    let ended = stage.resume(&again);
+    assert_eq!(stage.host.calls("slack.post"), 1);
+    assert_eq!(step(&ended, "r").arguments, Some(json(r#"{"p":{"from":"slack.post"}}"#)));
+}
