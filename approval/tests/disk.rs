@@ -126,6 +126,8 @@ impl Stage {
     fn refused(&self, faults: &[Fault]) {
         let store = self.approvals.store();
         let before = store.waiting().unwrap();
+        let steps = || store.steps(&self.lease.run).unwrap();
+        let steps_before = steps();
         assert_eq!(before.len(), 3);
         let fault = |answer: Result<(), StoreError>, verb: &str| match answer {
             Err(StoreError::Unusable { fault, path, .. }) => {
@@ -140,6 +142,7 @@ impl Stage {
             fault(self.claim().map(drop), "claim");
             fault(self.outcome().map(drop), "outcome");
             assert_eq!(store.waiting().unwrap(), before, "round {round}");
+            assert_eq!(steps(), steps_before, "a row and its step, or neither: round {round}");
         }
         // What lapses meanwhile cannot be written down: an error, and no row that is left out.
         self.clock.0.store(3_600_000, SeqCst);

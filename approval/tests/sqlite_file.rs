@@ -353,6 +353,19 @@ fn what_no_verb_wrote_fails_closed() {
     }
 }
 
+/// A step in a state that no verb wrote is an error, and not a run with one step less.
+#[test]
+fn steps_that_no_verb_wrote_fail_closed() {
+    for set in ["state = 'wating'", "state = ''", "state = 'Done'"] {
+        let (_folder, path) = folder();
+        let store = SqliteStore::open(&path).unwrap();
+        let lease = start(&store);
+        store.record(&lease, &[running("a"), running("b")]).unwrap();
+        edit(&path, &format!("UPDATE step SET {set} WHERE node = 'b'"));
+        assert_eq!(fault(store.steps(&lease.run)), Fault::Damaged, "{set}");
+    }
+}
+
 /// As a table would look that somebody laid out anew, without the constraints.
 #[test]
 fn wrong_types_and_null_fail_closed() {

@@ -105,6 +105,7 @@ on_every_store! {
         a_node_is_asked_again_only_after_a_lapse_or_did_not
         did_not_allows_the_next_number
         what_is_not_there_is_not_found
+        a_refused_ask_writes_no_step
         documents_and_inputs_are_kept_as_they_were
         the_queue_is_over_all_runs;
     votes:
@@ -129,6 +130,7 @@ on_every_store! {
         a_claim_is_a_permit_for_the_stored_call
         only_an_approved_row_is_claimed
         a_claim_looks_at_bytes_and_definition
+        a_refused_claim_starts_no_step
         a_claim_is_of_a_row_of_its_own_run
         the_same_nonce_is_the_same_claim
         a_lost_lease_claims_nothing
@@ -138,7 +140,9 @@ on_every_store! {
         unasked_is_born_claimed
         unasked_then_asked
         held_siblings_wait
-        an_unclear_answer_is_asked_again;
+        a_held_approval_lapses_aloud
+        an_unclear_answer_is_asked_again
+        an_unclear_answer_about_what_is_let_through_is_asked_again;
     outcomes:
         an_outcome_ends_row_and_step_with_its_value
         failed_and_not_sent_end_as_failed
@@ -190,6 +194,7 @@ on_every_store! {
         a_run_that_ends_leaves_nothing_to_decide
         attention_waits_for_a_person
         cancelling_stops_what_is_not_claimed
+        nobody_cancels
         cancelling_an_undriven_run_ends_it
         a_driver_that_dies_after_a_cancel_leaves_a_run_that_ends;
     time:
@@ -212,6 +217,8 @@ on_every_store! {
         one_leases
         no_wake_up_is_lost
         cancel_or_claim
+        cancel_or_approve
+        vote_or_edit
         approve_or_expire;
     model:
         a_row_lives_as_the_model_says;

@@ -153,6 +153,57 @@ fn actions_json_is_run_like_its_recipe_and_not_without_its_gate() {
     assert_eq!(place.lines("posted"), 1);
 }
 
+/// What was asked is what is called, whatever becomes of the file that it was asked from.
+#[test]
+fn a_recipe_that_is_edited_while_it_waits_changes_nothing() {
+    for edited in ["then:\n  post: notes.post_note {\"text\":\"something else\"}\n", "no recipe any more", ""]
+    {
+        let place = Place::new();
+        place.write("x.recipe", POST);
+        place.run(&["plan", "x.recipe", "--out", "actions.json"]).ended(0);
+        for file in ["x.recipe", "actions.json"] {
+            place.run(&["run", file]).ended(3);
+            let id = id_of(&place.waiting());
+            let whole = place.read(file);
+            place.write(file, edited);
+            place.run(&["approve", &id]).ended(0);
+            assert!(place.read("posted").contains(r#""amount":1.10,"rate":1e2,"text":"costs 1.10""#));
+            place.write(file, &whole);
+        }
+        assert_eq!(place.lines("posted"), 2);
+        assert!(!place.read("posted").contains("something else"));
+    }
+}
+
+/// Nothing of a run that waits hangs on the process, the folder or the home that it was started from.
+#[test]
+fn whoever_decides_may_stand_elsewhere() {
+    let place = Place::new();
+    place.write("x.recipe", POST);
+    place.run(&["run", "x.recipe"]).ended(3);
+    let id = id_of(&place.waiting());
+    let (elsewhere, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = place.path("");
+    let run = |args: &[&str]| {
+        let mut command = place.command(args);
+        command.arg("-C").arg(&folder).current_dir(elsewhere.path()).env("HOME", home.path());
+        command.env("XDG_CONFIG_HOME", home.path()).env("XDG_STATE_HOME", home.path());
+        let output = command.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let code = output.status.code().unwrap_or(-1);
+        Ran { code, out: text(output.stdout), err: text(output.stderr) }
+    };
+    let listed = run(&["approvals", "--json"]).ended(0).json();
+    let Some(Value::List(rows)) = listed.member("approvals") else { panic!("{listed}") };
+    assert_eq!(id_of(&rows[0]), id);
+    run(&["approve", &id]).ended(0);
+    assert_eq!(place.lines("posted"), 1);
+    assert!(place.run(&["approvals"]).ended(0).out.contains("Nothing waits"));
+    for folder in [elsewhere.path(), home.path()] {
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0, "nothing was left in {}", folder.display());
+    }
+}
+
 #[test]
 fn a_no_stops_what_it_guards_and_its_reason_is_kept() {
     let place = Place::new();
@@ -163,6 +214,38 @@ fn a_no_stops_what_it_guards_and_its_reason_is_kept() {
     assert!(ended.out.contains("rejected by os:") && ended.out.contains("not today"), "{}", ended.out);
     let late = place.run(&["approve", &id]).ended(4);
     assert!(late.err.contains("already rejected by os:") && late.err.contains("not today"), "{}", late.err);
+    assert_eq!(place.lines("posted"), 0);
+}
+
+/// Neither the answer nor the log says that something was approved, and every surface says that it is over.
+#[test]
+fn a_yes_that_comes_too_late_is_told_that_nothing_was_run() {
+    let place = Place::new();
+    place.write("x.recipe", POST);
+    place.write("plangate.toml", "[[people]]\nserver = \"notes\"\ndeadline = \"3s\"\n");
+    let parked = place.run(&["run", "x.recipe", "--json"]).ended(3).json();
+    let Some(Value::List(waiting)) = parked.member("waiting") else { panic!("{parked}") };
+    let id = id_of(&waiting[0]);
+    until("it has lapsed", || place.waiting_count() == 0);
+    let late = place.run(&["approve", &id]).ended(4);
+    assert!(late.err.contains("it expired at") && late.err.contains("nothing was run"), "{}", late.err);
+    assert_eq!(late.out, "");
+    let shown = place.run(&["show", &id]).ended(0);
+    assert!(shown.out.contains("expired") && shown.out.contains("nothing was run"), "{}", shown.out);
+    let run = text(&place.last_run(), "id").to_owned();
+    for command in [&["show", &run][..], &["resume", &run]] {
+        let told = place.run(command);
+        assert!(told.out.contains("expired") && !told.out.contains("waits for an answer"), "{}", told.out);
+    }
+    let log = place.run(&["audit", "--export"]).ended(0).out;
+    let kinds: Vec<String> = log
+        .lines()
+        .map(|line| Value::parse(line).unwrap())
+        .filter(|line| member(line, "what").member("row").is_some())
+        .map(|line| text(member(&line, "what"), "kind").to_owned())
+        .filter(|kind| kind != "shown")
+        .collect();
+    assert_eq!(kinds, ["asked", "expired"]);
     assert_eq!(place.lines("posted"), 0);
 }
 
@@ -205,6 +288,12 @@ fn several_that_wait_have_to_be_told_apart() {
     let listed = place.run(&["approvals", "--json"]).json();
     let Some(Value::List(rows)) = listed.member("approvals") else { panic!("{listed}") };
     assert_eq!(rows.len(), 2);
+    for row in rows {
+        // Who lists them can remind people in time.
+        assert!(text(row, "expires").ends_with('Z') && text(row, "expires") > text(row, "created"), "{row}");
+    }
+    let listed = place.run(&["approvals"]).ended(0);
+    assert_eq!(listed.out.matches("until ").count(), 2, "{}", listed.out);
     place.run(&["approve", text(&rows[0], "id")]).ended(3);
     place.run(&["approve", text(&run, "id")]).ended(0);
     assert_eq!(place.lines("posted"), 2);

@@ -125,7 +125,10 @@ impl Picture {
     }
 
     fn call(&self, shape: &Topology, ix: NodeIx) -> Option<Restored> {
-        let Some((row, own)) = self.row_of(shape, ix) else { return self.written(ix) };
+        // Of a call without a claim, or settled as not having happened, what was written since counts, for instance that it
+        // could not be sent. That it is done does not: only what came of a claim says so.
+        let unclaimed = || self.written(ix).filter(|written| written.state != StepState::Done);
+        let Some((row, own)) = self.row_of(shape, ix) else { return unclaimed() };
         let (state, value) = match row.state {
             RowState::Claimed | RowState::Uncertain => (StepState::Uncertain, false),
             RowState::Succeeded => (StepState::Done, true),
@@ -137,9 +140,7 @@ impl Picture {
             RowState::Rejected if own => (StepState::Rejected, false),
             RowState::Expired if own => (StepState::Expired, false),
             RowState::Cancelled if own && !self.goes_on => (StepState::Cancelled, false),
-            // Not claimed, or settled as not having happened: what was written since counts, for instance that it could
-            // not be sent.
-            _ => return self.written(ix),
+            _ => return unclaimed(),
         };
         Some(Restored { state, value, yes: false })
     }

@@ -108,6 +108,9 @@ pub(crate) fn accept<T: Tables>(
 
 pub(crate) fn cancel<T: Tables>(t: &mut T, run: &RunId, by: &Person, reason: Option<&str>) -> Verb<Run> {
     let head = granted!(run_head(t, run)?);
+    if by.issuer.is_empty() || by.subject.is_empty() {
+        return Ok(Err(StoreError::NotAllowed("a run is cancelled by a person: issuer and subject".into())));
+    }
     let now = t.now();
     let driven = head.tenure.live(now) && !holder_dead(t, &head)?;
     if let Some(mut next) = state::mark_cancelled(&head, reason, driven, now) {

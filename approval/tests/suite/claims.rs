@@ -44,6 +44,33 @@ pub fn a_claim_looks_at_bytes_and_definition(bench: &dyn Bench) {
     assert_eq!(w.state(&row), RowState::Approved);
 }
 
+/// A step that runs has a claim: where the claim is refused, it does not run.
+pub fn a_refused_claim_starts_no_step(bench: &dyn Bench) {
+    let mut w = World::of(bench, |run| run.hold_siblings = true);
+    let row = w.asked();
+    let running = step("post", StepState::Running);
+    let refused = |w: &World, row: &Row, definition| {
+        w.approvals.claim(&w.lease, row, definition, &running).map(drop).unwrap_err();
+        assert_eq!(w.step_state("post"), None);
+    };
+    refused(&w, &row, definition());
+    let row = w.vote(&row, "bob", true).unwrap();
+    refused(&w, &row, Digest::of(b"another definition"));
+    refused(&w, &Row { digest: Digest::of(b"other bytes"), ..row.clone() }, definition());
+    let other = w.ask(&post("other", 0));
+    refused(&w, &row, definition());
+    let unasked = Ask { node: "post".into(), ..post("post", 0) };
+    w.approvals.claim_unasked(&w.lease, &unasked, "allow", &running).map(drop).unwrap_err();
+    assert_eq!(w.step_state("post"), None);
+    w.vote(&other, "bob", false).unwrap();
+    w.clock.pass(AFTER_LEASE);
+    refused(&w, &row, definition());
+    w.clock.pass(3_600_000);
+    w.take();
+    refused(&w, &row, definition());
+    assert_eq!(w.state(&row), RowState::Expired);
+}
+
 pub fn a_claim_is_of_a_row_of_its_own_run(bench: &dyn Bench) {
     let (a, b) = (World::new(bench), World::new(bench));
     let row = a.approved();
@@ -166,6 +193,38 @@ pub fn held_siblings_wait(bench: &dyn Bench) {
     w.claim(&b).unwrap();
 }
 
+/// An approval that is held is usable for an hour after the run's last vote. If nobody votes for longer, it has lapsed, and
+/// that is said: a vote that comes after it brings it back no more, and what waited with it is not lost with it.
+pub fn a_held_approval_lapses_aloud(bench: &dyn Bench) {
+    let mut w = World::of(bench, |run| run.hold_siblings = true);
+    let day = Terms { deadline_ms: 86_400_000, ..Terms::default() };
+    let a = w.asked();
+    let b = w.ask(&Ask { terms: day, ..post("b", 0) });
+    w.vote(&a, "bob", true).unwrap();
+    w.park();
+    let wake = w.store.run(w.run()).unwrap().wake;
+    w.clock.pass(3_599_999);
+    assert_eq!(w.state(&a), RowState::Approved);
+    w.clock.pass(1);
+    let waiting = |w: &World| -> Vec<RowId> {
+        let rows = w.store.waiting().unwrap().into_iter();
+        rows.filter(|row| row.run == *w.run()).map(|row| row.id).collect()
+    };
+    assert_eq!(waiting(&w), std::slice::from_ref(&b.id));
+    let seen = w.row(&a.id);
+    assert_eq!((seen.state, seen.decided_by.as_deref()), (RowState::Expired, Some("os:bob")));
+    assert_eq!(w.kinds(Some(&a.id)), ["asked", "approved", "expired"]);
+    assert!(w.store.run(w.run()).unwrap().wake > wake, "whoever drives it looks");
+
+    w.clock.pass(80_000_000);
+    w.vote(&b, "carol", true).unwrap();
+    w.take();
+    assert_eq!(w.state(&a), RowState::Expired);
+    assert!(matches!(w.claim(&a).map(drop), Err(StoreError::Expired { .. })));
+    let permit = w.claim(&b).unwrap();
+    assert_eq!(permit.row(), &b.id);
+}
+
 pub fn an_unclear_answer_is_asked_again(bench: &dyn Bench) {
     let w = World::new(bench);
     let row = w.approved();
@@ -180,4 +239,26 @@ pub fn an_unclear_answer_is_asked_again(bench: &dyn Bench) {
     let refused = broken.claim(&w.lease, &row, definition(), &running).map(drop);
     assert!(matches!(refused, Err(StoreError::Unusable { .. })), "no clear answer, no call");
     assert_eq!(w.state(&row), RowState::Claimed, "and it shows: nobody else calls either");
+}
+
+/// What a rule lets through has no row before it is claimed; its answer may get lost all the same.
+pub fn an_unclear_answer_about_what_is_let_through_is_asked_again(bench: &dyn Bench) {
+    let w = World::new(bench);
+    let running = step("post", StepState::Running);
+    let through = |lost: u32, node: &str| {
+        let approvals = Approvals::new(Unclear::new(Arc::clone(&w.store), lost));
+        let ask = Ask { node: node.into(), question: None, ..post(node, 0) };
+        approvals.claim_unasked(&w.lease, &ask, "allow slack.post", &running)
+    };
+    let permit = through(1, "post").unwrap();
+    assert_eq!(w.row(permit.row()).claim.as_ref(), Some(&permit.claim().nonce));
+    assert_eq!(w.kinds(Some(permit.row())), ["claimed"]);
+
+    let refused = through(2, "mail").map(drop);
+    assert!(matches!(refused, Err(StoreError::Unusable { .. })), "no clear answer, no call");
+    let rows = w.store.rows(Some(w.run())).unwrap();
+    let [_, mail] = rows.as_slice() else { panic!("{rows:#?}") };
+    assert_eq!(mail.state, RowState::Claimed, "and it shows");
+    let again = through(0, "mail").map(drop);
+    assert_eq!(again, Err(StoreError::NotNow(RowState::Claimed)), "another claimer does not call either");
 }

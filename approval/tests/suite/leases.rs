@@ -182,6 +182,26 @@ pub fn cancelling_stops_what_is_not_claimed(bench: &dyn Bench) {
     assert_eq!(w.kinds(None), ["started", "cancelled", "ended"]);
 }
 
+pub fn nobody_cancels(bench: &dyn Bench) {
+    let mut w = World::new(bench);
+    let row = w.asked();
+    for driven in [true, false] {
+        for by in [
+            Person { subject: String::new(), ..person("x") },
+            Person { issuer: String::new(), ..person("x") },
+        ] {
+            let refused = w.store.cancel(w.run(), &by, None);
+            assert!(matches!(refused, Err(StoreError::NotAllowed(_))), "{refused:?}");
+        }
+        let run = w.store.run(w.run()).unwrap();
+        assert_eq!((run.cancel_at, w.state(&row)), (None, RowState::Pending));
+        if driven {
+            w.park();
+        }
+    }
+    assert!(!w.kinds(None).contains(&"cancelled".to_owned()));
+}
+
 pub fn cancelling_an_undriven_run_ends_it(bench: &dyn Bench) {
     let mut w = World::new(bench);
     let row = w.asked();

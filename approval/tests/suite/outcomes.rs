@@ -181,7 +181,13 @@ pub fn settling_is_for_those_who_may_speak(bench: &dyn Bench) {
     let row = w.row(&row.id);
     assert!(matches!(w.settle(&row, false), Err(StoreError::NotAllowed(_))));
     let mut word = settlement(&row, false, None);
-    word.settled.by = with_roles("dan", &["ops"]);
+    let dan = with_roles("dan", &["ops"]);
+    for by in [Person { subject: String::new(), ..dan.clone() }, Person { verified: false, ..dan.clone() }] {
+        word.settled.by = by;
+        assert!(matches!(w.store.settle(&row.id, &word), Err(StoreError::NotAllowed(_))), "{word:?}");
+    }
+    assert_eq!(w.row(&row.id), row);
+    word.settled.by = dan;
     assert_eq!(w.store.settle(&row.id, &word).unwrap().state, RowState::DidNot);
 }
 

@@ -183,6 +183,83 @@ pub fn cancel_or_claim(bench: &dyn Bench) {
     }
 }
 
+/// Cancel and the last vote at once: whoever voted hears yes or that it was cancelled, and nothing is left to be claimed.
+pub fn cancel_or_approve(bench: &dyn Bench) {
+    for _ in 0..times(50, 500) {
+        let w = World::new(bench);
+        let row = w.asked();
+        let start = Barrier::new(2);
+        let other = bench.handle();
+        let (voted, cancelled) = thread::scope(|scope| {
+            let canceller = scope.spawn(|| {
+                start.wait();
+                other.cancel(w.run(), &person("carol"), None)
+            });
+            start.wait();
+            (w.vote(&row, "bob", true), canceller.join().unwrap())
+        });
+        assert!(cancelled.unwrap().cancel_at.is_some());
+        let before: &[&str] = match voted {
+            Ok(row) => {
+                assert_eq!(row.state, RowState::Approved);
+                &["asked", "approved", "cancelled"]
+            }
+            Err(refusal) => {
+                assert_eq!(refusal, StoreError::Cancelled);
+                &["asked", "cancelled"]
+            }
+        };
+        assert_eq!(w.kinds(Some(&row.id)), before);
+        assert_eq!(w.state(&row), RowState::Cancelled);
+        assert_eq!(w.claim(&row).map(drop), Err(StoreError::Cancelled));
+    }
+}
+
+/// One person edits and votes at once, and may not decide what he edited: who he is and what stands in the row are looked
+/// at together, so that he never approves bytes of his own.
+pub fn vote_or_edit(bench: &dyn Bench) {
+    let terms =
+        Terms { requester_may_decide: false, may_edit: Some(vec!["editor".into()]), ..Terms::default() };
+    let bob = with_roles("bob", &["editor"]);
+    let (w, other) = (World::new(bench), Approvals::new(bench.handle()));
+    for race in 0..times(100, 1_000) {
+        let row = w.ask(&Ask { terms: terms.clone(), ..post(&format!("post{race}"), 0) });
+        let edit = Edit {
+            row: row.id.clone(),
+            seen: row.digest,
+            by: bob.clone(),
+            args: b"{}".to_vec(),
+            reason: Vec::new(),
+            terms: row.terms.clone(),
+            note: None,
+        };
+        // Half of the votes are for the bytes that are to come.
+        let seen = if race % 2 == 0 { row.digest } else { Digest::of(b"{}") };
+        let start = Barrier::new(2);
+        let (edited, voted) = thread::scope(|scope| {
+            let editor = scope.spawn(|| {
+                start.wait();
+                other.edit(&row, &edit)
+            });
+            start.wait();
+            let voted = w.approvals.decide(&Decision { seen, ..decision(&row, &bob, true) });
+            (editor.join().unwrap(), voted)
+        });
+        let now = w.row(&row.id);
+        match (edited, voted) {
+            (Ok(_), Err(StoreError::Changed { .. } | StoreError::NotAllowed(_))) => {
+                assert_eq!((now.state, now.digest), (RowState::Pending, Digest::of(b"{}")));
+                assert_eq!(now.votes, []);
+            }
+            (Err(StoreError::Decided { state: RowState::Approved, .. }), Ok(_)) => {
+                assert_eq!((now.state, now.digest, seen), (RowState::Approved, row.digest, row.digest));
+                assert_eq!(now.edits, []);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 /// Approve and expire at the same instant: one final state, and whoever was refused was told that one.
 pub fn approve_or_expire(bench: &dyn Bench) {
     let (w, other) = (World::new(bench), bench.handle());

@@ -127,6 +127,30 @@ pub fn what_is_not_there_is_not_found(bench: &dyn Bench) {
     assert_eq!(w.store.document(&digest), Err(gone));
 }
 
+/// What is shown as waiting has a row: where the row is refused, no step is written either.
+pub fn a_refused_ask_writes_no_step(bench: &dyn Bench) {
+    let mut w = World::new(bench);
+    let row = w.asked();
+    let mut changed = post("post", 0);
+    changed.call.as_mut().unwrap().args = b"{}".to_vec();
+    let nothing = Ask { call: None, question: None, ..post("nothing", 0) };
+    let refused = |w: &World, ask: &Ask| {
+        let steps = [step(&ask.node, StepState::Failed), step("mail", StepState::Done)];
+        w.approvals.ask(&w.lease, ask, &steps).unwrap_err();
+        assert_eq!(w.store.steps(w.run()).unwrap(), [step("post/gate", StepState::Pending)], "{ask:?}");
+        assert_eq!(w.store.rows(Some(w.run())).unwrap().len(), 1);
+    };
+    for ask in [&changed, &nothing, &post("post", 1), &post("post", 2), &post("other", 1)] {
+        refused(&w, ask);
+    }
+    w.clock.pass(AFTER_LEASE);
+    refused(&w, &post("late", 0));
+    w.take();
+    w.store.cancel(w.run(), &person("carol"), None).unwrap();
+    refused(&w, &post("late", 0));
+    assert_eq!(w.state(&row), RowState::Cancelled);
+}
+
 pub fn documents_and_inputs_are_kept_as_they_were(bench: &dyn Bench) {
     let w = World::new(bench);
     let run = w.store.run(w.run()).unwrap();

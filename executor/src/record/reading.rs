@@ -38,7 +38,7 @@ impl Reading<'_> {
                 let cause = roots[ix].filter(|_| states[ix] == schedule.state(ix)).map(|root| Cause {
                     node: self.plan.node(root).id.clone(),
                     state: states[root],
-                    error: self.error(root),
+                    error: self.error(root).or_else(|| self.said(root)),
                 });
                 self.step(ix, &states, &rows[ix], cause)
             })
@@ -91,6 +91,12 @@ impl Reading<'_> {
 
     fn error(&self, ix: NodeIx) -> Option<String> {
         self.picture.error(self.shape, ix)
+    }
+
+    /// What somebody said with a no.
+    fn said(&self, ix: NodeIx) -> Option<String> {
+        let (row, _) = self.picture.row_of(self.shape, ix)?;
+        row.decision_reason.clone().filter(|_| row.state == RowState::Rejected)
     }
 
     fn step(&self, ix: NodeIx, states: &Table<StepState>, rows: &[&Row], cause: Option<Cause>) -> Step {

@@ -94,7 +94,7 @@ pub struct Cause {
     pub node: String,
     /// Its state.
     pub state: StepState,
-    /// Why it is so, if it says.
+    /// Why it is so, if it says: an error, or the reason given with a no.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -94,3 +94,20 @@ fn thirty_two_reads_wait_on_one_barrier() {
     assert_eq!(done(&ended).state, RunState::Done);
     assert_eq!(stage.host.calls("fs.read_file"), 32);
 }
+
+/// On real threads, too, a step starts when what it waits for has ended, and not when all that began with it has.
+#[test]
+fn nobody_waits_for_an_unrelated_slow_step() {
+    let (reached, wait) = crossbeam::channel::bounded(1);
+    let stage = Stage::new()
+        .on("cal.list", move |_, _| {
+            wait.recv().unwrap();
+            Answer::Ok(json("\"slow\""))
+        })
+        .on("fs.read_file", move |_, _| {
+            reached.send(()).unwrap();
+            Answer::Ok(json("1"))
+        });
+    let recipe = "together:\n  a: gmail.list {}\ntogether:\n  b: slack.search {\"a\":\"{a}\"}\n  c: cal.list {\"a\":\"{a}\"}\nthen:\n  d: fs.read_file {\"b\":\"{b}\"}\n";
+    assert_eq!(states(&stage.run(recipe)), "a done, b done, c done, d done");
+}

@@ -307,3 +307,29 @@ fn a_server_that_is_not_there_fails_the_call_before_its_claim() {
     assert!(stage.store_row(&row).claim.is_none());
     assert_eq!(stage.host.calls("slack.post"), 0);
 }
+
+/// A join over a branch that nobody chose: what stands behind it does not run, and the run says so.
+#[test]
+fn a_join_that_a_skip_puts_out_of_reach_is_no_good_end() {
+    let recipe = |k: u32| {
+        format!(
+            "together:\n  mail: gmail.list {{}}\n  other: cal.list {{}}\ncheck:\n  - {{mail}} is not empty\n    a: slack.search {{}}\n  \
+             - {{mail}} is empty\n    b: git.get_status {{}}\nthen:\n  need: {k} of 2\n  d: tell of {{a, b}}\nthen:\n  e: \
+             fs.read_file {{\"d\":\"{{d}}\"}}\n"
+        )
+    };
+    let stage = Stage::new().answers("gmail.list", "[]");
+    let ended = stage.run(&recipe(2));
+    assert_eq!((state(&ended, "a"), state(&ended, "b")), (Skipped, Done));
+    assert_eq!((state(&ended, "d"), state(&ended, "e")), (Blocked, Blocked));
+    let join = ended.record().steps.iter().find(|step| step.id.ends_with("/join")).unwrap();
+    assert_eq!(join.state, Failed);
+    for step in ["d", "e"] {
+        assert_eq!(self::step(&ended, step).cause.as_ref().unwrap().node, join.id);
+    }
+    assert_eq!(done(&ended).state, RunState::Failed);
+
+    let ended = stage.run(&recipe(1));
+    assert_eq!((state(&ended, "d"), state(&ended, "e")), (Done, Done));
+    assert_eq!(done(&ended).state, RunState::Done, "a skip alone is no failure");
+}

@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
 
-use plangate_approval::RunState;
 use plangate_approval::StepState::*;
+use plangate_approval::memory::MemoryStore;
+use plangate_approval::storage::Storage;
+use plangate_approval::{RowState, RunState};
 
 use crate::stage::*;
 
@@ -56,6 +58,42 @@ fn a_cap_holds_for_its_server_alone() {
     assert_eq!((capped.most.load(SeqCst), free.most.load(SeqCst)), (2, 4));
 }
 
+/// A place at a server is given back however its call ends.
+#[test]
+fn a_call_that_ends_badly_keeps_no_place() {
+    for bad in [Bad::Fails, Bad::Panics, Bad::TimesOut] {
+        let mut stage = Stage::new().on("gmail.list", move |args, cancel| {
+            let first = args.member("n").map(plangate_graph::Value::to_string).as_deref() == Some("1");
+            match bad {
+                _ if !first => Answer::Ok(json("1")),
+                Bad::Fails => Answer::Failed("no"),
+                Bad::Panics => panic!("oh"),
+                Bad::TimesOut => {
+                    let (stop, stopped) = crossbeam::channel::bounded(1);
+                    cancel.on_cancel(move || stop.send(()).unwrap());
+                    stopped.recv().unwrap();
+                    Answer::Failed("stopped")
+                }
+            }
+        });
+        stage.options.caps.insert("gmail".to_owned(), 1);
+        let timeout = if bad == Bad::TimesOut { "    timeout: 200ms\n" } else { "" };
+        let ended = stage.run(&format!(
+            "together:\n  a: gmail.list {{\"n\":1}}\n{timeout}  b: gmail.list {{\"n\":2}}\n  c: gmail.list {{\"n\":3}}\n"
+        ));
+        let a = if bad == Bad::TimesOut { "timed_out" } else { "failed" };
+        assert_eq!(states(&ended), format!("a {a}, b done, c done"), "{bad:?}");
+        assert_eq!(stage.host.calls("gmail.list"), 3, "each was made once: {bad:?}");
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bad {
+    Fails,
+    Panics,
+    TimesOut,
+}
+
 #[test]
 fn one_worker_is_enough_for_anything() {
     let inside = Arc::new(Inside::default());
@@ -105,6 +143,35 @@ fn a_sibling_in_flight_is_drained_and_recorded_before_the_run_parks() {
     let parked = stage.resume(&parked);
     assert_eq!(only(&parked).call.unwrap().args, br#"{"a":{"from":"slack.post"},"b":"late"}"#);
     assert_eq!((stage.host.calls("gmail.list"), stage.host.calls("slack.post")), (1, 1));
+}
+
+/// The same of a call that changes something: it goes on while the gate beside it waits, and is recorded before the run is
+/// laid down.
+#[test]
+fn an_effect_under_way_is_recorded_before_the_run_parks() {
+    let store = Arc::new(std::sync::OnceLock::<Arc<MemoryStore>>::new());
+    let seen = Arc::clone(&store);
+    let stage = Stage::new().on("slack.post", move |_, _| {
+        while !seen.wait().rows(None).unwrap().iter().any(|row| row.state == RowState::Pending) {
+            std::thread::yield_now();
+        }
+        Answer::Ok(json("\"posted\""))
+    });
+    store.set(Arc::clone(&stage.store)).unwrap();
+    let allow = "[[allow]]\nserver = \"slack\"\ntool = \"post\"\ndefinition = \"any\"\nreason = \"test\"\n";
+    let recipe = "together:\n  q: gmail.send {}\n  p: slack.post {}\nthen:\n  both: fs.read_file {\"q\":\"{q}\",\"p\":\"{p}\"}\n";
+    let plan = plan_with(recipe, &catalog(), &plangate_graph::Policy::from_toml(allow).unwrap());
+    let parked = stage.executor().run(&plan, start("{}")).unwrap();
+    assert_eq!(states(&parked), "q/gate pending, q waiting, p done, both waiting");
+    let kinds: Vec<String> =
+        stage.store.events(0).unwrap().iter().map(|e| json(&e.what).to_string()).collect();
+    let at =
+        |kind: &str| kinds.iter().position(|what| what.contains(&format!("\"kind\":\"{kind}\""))).unwrap();
+    assert!(at("asked") < at("outcome") && at("outcome") < at("parked"), "{kinds:#?}");
+    stage.approve(&only(&parked));
+    let ended = stage.resume(&parked);
+    assert_eq!(step(&ended, "both").arguments, Some(json(r#"{"p":"posted","q":{"from":"gmail.send"}}"#)));
+    assert_eq!((done(&ended).state, stage.host.calls("slack.post")), (RunState::Done, 1));
 }
 
 #[test]

@@ -211,6 +211,15 @@ fn between(store: &impl Storage, world: &World, at: &str) {
             );
         }
     }
+    for run in store.runs().unwrap() {
+        // What is shown as waiting for an answer has a row that can be answered.
+        let record = plangate_executor::Record::read(store, &run.id).unwrap();
+        let rows = store.waiting().unwrap();
+        for step in record.steps.iter().filter(|step| step.state == StepState::Pending) {
+            let row = rows.iter().find(|row| row.node == step.id);
+            assert_eq!(row.map(|row| row.state), Some(RowState::Pending), "{} after {at}", step.id);
+        }
+    }
     audit::verify(store, None).unwrap_or_else(|e| panic!("after {at}: {e}"));
 }
 

@@ -56,6 +56,32 @@ fn a_skipped_branch_is_not_ok() {
 }
 
 #[test]
+fn a_quick_skip_decides_nothing_for_a_slow_branch() {
+    let chart = |k| {
+        Chart::default()
+            .check("if")
+            .read("quick")
+            .read("slow")
+            .guard("if", "quick")
+            .need("join", k, &["quick", "slow"])
+            .write("s")
+            .data("join", "s")
+    };
+    let mut run = chart(1).begin();
+    run.how("if", How::Answered(false));
+    assert_eq!((run.state("quick"), run.state("join"), run.state("s")), (Skipped, Waiting, Waiting));
+    run.done("slow");
+    assert_eq!((run.state("join"), run.state("s")), (Done, Running));
+    let mut run = chart(1).begin();
+    run.how("if", How::Answered(false)).fail("slow");
+    assert_eq!((run.state("join"), run.cause("s")), (Failed, Some(("join", Failed))));
+    // Out of reach at once, and failed rather than skipped: a run with it does not end as if all were well.
+    let mut run = chart(2).begin();
+    run.how("if", How::Answered(false));
+    assert_eq!((run.state("join"), run.cause("s")), (Failed, Some(("join", Failed))));
+}
+
+#[test]
 fn it_does_not_wait_for_people_once_it_has_enough() {
     let mut run = Chart::default()
         .gated("p/gate", "p")

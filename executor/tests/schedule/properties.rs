@@ -186,6 +186,9 @@ fn play(mut tape: Tape) -> Result<(), TestCaseError> {
         prop_assert!(tally.open == 0 || tally.ready + tally.running + tally.pending + tally.uncertain > 0);
         prop_assert!(tally.ready == 0 || tally.running > 0 || !events_of(&schedule, &kinds).is_empty());
         prop_assert!(tally.running <= limits.workers.unwrap_or(usize::MAX));
+        for (server, cap) in &limits.caps {
+            prop_assert!(running_on(*server, &schedule, &kinds) <= *cap, "server {} has a cap", server);
+        }
         prop_assert_eq!(schedule.over(), tally.open == 0);
         held_against_a_fresh_one(&schedule, &shape)?;
         let possible = events_of(&schedule, &kinds);
@@ -230,6 +233,15 @@ fn play(mut tape: Tape) -> Result<(), TestCaseError> {
 
 fn events_of(schedule: &Schedule, kinds: &[Kind]) -> Vec<Event> {
     (0..kinds.len()).flat_map(|at| events(&kinds[at], schedule.state(ix(at)), ix(at))).collect()
+}
+
+/// How many calls to a server are under way, whatever they are and wherever they stand.
+fn running_on(server: u32, schedule: &Schedule, kinds: &[Kind]) -> usize {
+    let of = |kind: &Kind| match kind {
+        Kind::Read { server: s } | Kind::Call { server: s, .. } => *s == server,
+        _ => false,
+    };
+    (0..kinds.len()).filter(|at| of(&kinds[*at]) && schedule.state(ix(*at)) == Running).count()
 }
 
 /// A run that goes on from what is stored at this moment stands where this one stands.
