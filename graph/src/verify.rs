@@ -469,7 +469,8 @@ impl VerifiedPlan {
 
     /// Holds final arguments against the tool's input schema. The error says all that is wrong, in sentences.
     pub fn validate(&self, call: NodeIx, args: &Value) -> Result<(), String> {
-        let Some((item, Body::Call(step))) = self.0.plan.item_of(call).map(|(i, item)| (i, &item.body)) else {
+        let Some((item, Body::Call(step))) = self.0.plan.item_of(call).map(|(i, item)| (i, &item.body))
+        else {
             return Err(format!("{:?} is no call", self.0.plan.node(call).id));
         };
         let tool = (&step.server, &step.tool);
