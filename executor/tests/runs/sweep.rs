@@ -1,8 +1,9 @@
 //! A run is cut at every verb of its store, by its driver and by people, and whoever comes next goes on from what is
 //! stored: nothing is made twice, nothing is lost, and what is unknown is called uncertain.
 //!
-//! Once with processes that are played, which die twice; and once with real ones on the embedded store, which end by a
-//! signal that cannot be caught. The test binary starts itself again for these.
+//! Once with processes that are played, which die twice, at every verb; and once with real ones on the embedded store,
+//! which end by a signal that cannot be caught: at every verb with `PLANGATE_FULL`. The test binary starts itself again for
+//! these.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -238,11 +239,13 @@ fn end(store: &impl Storage, world: &World, at: &str) -> End {
     assert!(run.state.ended(), "{at}");
     assert_eq!(store.waiting().unwrap(), [], "{at}");
     let rows = store.rows(None).unwrap();
+    let events = store.events(0).unwrap();
     for row in &rows {
+        let mine: Vec<&str> =
+            events.iter().map(|e| e.what.as_str()).filter(|what| what.contains(&row.id.0)).collect();
         let of = |word: &str| {
-            let events = store.events(0).unwrap();
-            let mine = events.iter().filter(|e| e.what.contains(&row.id.0));
-            mine.filter(|e| e.what.contains(&format!("\"kind\":\"{word}\""))).count()
+            let kind = format!("\"kind\":\"{word}\"");
+            mine.iter().filter(|what| what.contains(&kind)).count()
         };
         let ends = ["rejected", "expired", "cancelled", "settled"].map(of).iter().sum::<usize>();
         assert!(of("approved") <= 1 && of("claimed") <= 1 && ends <= 1, "{} at {at}: one life", row.node);
@@ -307,10 +310,10 @@ fn a_run_that_nothing_cuts_makes_each_call_once() {
     assert!(!cancelled.calls.iter().any(|call| call.contains("gmail.send")));
 }
 
-/// The verbs at which the first process dies. All of them with `PLANGATE_FULL`; otherwise every so many, other ones for
-/// each cut.
-fn verbs_of(all: usize, cut: Cut, otherwise: usize) -> impl Iterator<Item = usize> {
-    let stride = if full() { 1 } else { otherwise };
+/// The verbs at which the first process is killed. All of them with `PLANGATE_FULL`; otherwise every so many, other ones
+/// for each cut.
+fn verbs_of(all: usize, cut: Cut) -> impl Iterator<Item = usize> {
+    let stride = if full() { 1 } else { 9 };
     let offset = if cut == Cut::Before { 0 } else { stride / 2 };
     (1 + offset..=all).step_by(stride)
 }
@@ -326,41 +329,48 @@ fn seconds(first: usize, verbs: usize) -> Vec<usize> {
 
 #[test]
 fn cut_at_every_verb_and_once_more_after_it() {
-    for plot in [Plot::Answered, Plot::Cancelled] {
-        let (whole, verbs) = uncut(plot);
-        let mut deaths = 0;
-        for cut in [Cut::Before, Cut::After] {
-            for first in verbs_of(verbs, cut, if plot == Plot::Answered { 2 } else { 4 }) {
-                for second in seconds(first, verbs) {
-                    let at = format!("{plot:?}, {cut:?} verb {first}, then {second}");
-                    let folder = tempfile::tempdir().unwrap();
-                    let world = World::new(folder.path(), plot);
-                    let store = Arc::new(MemoryStore::with_clock(Standing::new()).unwrap());
-                    let lives = [first, second].map(|verb| Dying::at(&store, verb, cut, Death::Silence));
-                    for process in lives.into_iter().chain([Dying::never(&store)]) {
-                        let lived = live(&process, World::new(folder.path(), plot));
-                        for holder in process.holders() {
-                            store.kill(&holder);
-                        }
-                        between(&*store, &world, &at);
-                        match lived {
-                            Ok(_) => assert!(!process.dead(), "{at}: a run went on over a dead store"),
-                            Err(RunError::Store(StoreError::Unusable { .. }) | RunError::Fault(_)) => {
-                                assert!(process.dead(), "{at}");
-                                deaths += 1;
-                                continue;
-                            }
-                            Err(other) => panic!("{at}: {other}"),
-                        }
-                        break;
+    cut_at_every_verb(Plot::Answered);
+}
+
+#[test]
+fn cut_at_every_verb_of_a_run_that_is_cancelled() {
+    cut_at_every_verb(Plot::Cancelled);
+}
+
+fn cut_at_every_verb(plot: Plot) {
+    let (whole, verbs) = uncut(plot);
+    let mut deaths = 0;
+    for cut in [Cut::Before, Cut::After] {
+        for first in 1..=verbs {
+            for second in seconds(first, verbs) {
+                let at = format!("{plot:?}, {cut:?} verb {first}, then {second}");
+                let folder = tempfile::tempdir().unwrap();
+                let world = World::new(folder.path(), plot);
+                let store = Arc::new(MemoryStore::with_clock(Standing::new()).unwrap());
+                let lives = [first, second].map(|verb| Dying::at(&store, verb, cut, Death::Silence));
+                for process in lives.into_iter().chain([Dying::never(&store)]) {
+                    let lived = live(&process, World::new(folder.path(), plot));
+                    for holder in process.holders() {
+                        store.kill(&holder);
                     }
-                    assert_eq!(end(&*store, &world, &at), whole, "{at}");
+                    between(&*store, &world, &at);
+                    match lived {
+                        Ok(_) => assert!(!process.dead(), "{at}: a run went on over a dead store"),
+                        Err(RunError::Store(StoreError::Unusable { .. }) | RunError::Fault(_)) => {
+                            assert!(process.dead(), "{at}");
+                            deaths += 1;
+                            continue;
+                        }
+                        Err(other) => panic!("{at}: {other}"),
+                    }
+                    break;
                 }
+                assert_eq!(end(&*store, &world, &at), whole, "{at}");
             }
         }
-        assert!(deaths > verbs / 3, "{deaths} deaths at {verbs} verbs");
-        println!("{plot:?}: {verbs} verbs, {deaths} deaths, 0 double, 0 lost");
     }
+    assert!(deaths > verbs / 3, "{deaths} deaths at {verbs} verbs");
+    println!("{plot:?}: {verbs} verbs, {deaths} deaths, 0 double, 0 lost");
 }
 
 const FOLDER: &str = "PLANGATE_TEST_SWEEP";
@@ -403,27 +413,34 @@ fn killed(folder: &Path, plot: Plot, cut: Cut, verb: usize) -> bool {
 
 #[test]
 fn killed_at_every_verb_others_go_on_from_the_file() {
-    for plot in [Plot::Answered, Plot::Cancelled] {
-        let (whole, verbs) = uncut(plot);
-        let mut deaths = 0;
-        for cut in [Cut::Before, Cut::After] {
-            for first in verbs_of(verbs, cut, 9) {
-                let folder = tempfile::tempdir().unwrap();
-                let world = World::new(folder.path(), plot);
-                let open = || SqliteStore::open(folder.path().join("state.db")).unwrap();
-                for verb in [first, 1 + (first * 5) % verbs, 0] {
-                    let at = format!("{plot:?}, {cut:?} verb {first}, then {verb}");
-                    let dead = killed(folder.path(), plot, cut, verb);
-                    deaths += usize::from(dead);
-                    between(&open(), &world, &at);
-                    if !dead {
-                        assert_eq!(end(&open(), &world, &at), whole, "{at}");
-                        break;
-                    }
-                    assert_ne!(verb, 0);
+    killed_at_every_verb(Plot::Answered);
+}
+
+#[test]
+fn killed_at_every_verb_of_a_run_that_is_cancelled() {
+    killed_at_every_verb(Plot::Cancelled);
+}
+
+fn killed_at_every_verb(plot: Plot) {
+    let (whole, verbs) = uncut(plot);
+    let mut deaths = 0;
+    for cut in [Cut::Before, Cut::After] {
+        for first in verbs_of(verbs, cut) {
+            let folder = tempfile::tempdir().unwrap();
+            let world = World::new(folder.path(), plot);
+            let open = || SqliteStore::open(folder.path().join("state.db")).unwrap();
+            for verb in [first, 1 + (first * 5) % verbs, 0] {
+                let at = format!("{plot:?}, {cut:?} verb {first}, then {verb}");
+                let dead = killed(folder.path(), plot, cut, verb);
+                deaths += usize::from(dead);
+                between(&open(), &world, &at);
+                if !dead {
+                    assert_eq!(end(&open(), &world, &at), whole, "{at}");
+                    break;
                 }
+                assert_ne!(verb, 0);
             }
         }
-        println!("{plot:?}: {verbs} verbs, {deaths} processes killed, 0 double, 0 lost");
     }
+    println!("{plot:?}: {verbs} verbs, {deaths} processes killed, 0 double, 0 lost");
 }
