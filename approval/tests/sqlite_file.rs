@@ -187,6 +187,25 @@ fn many_make_one_store() {
     assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
 }
 
+/// A store is put in its place whole, and is the same as one that was laid out in an empty file.
+#[test]
+fn a_new_store_is_there_whole() {
+    let (folder, path) = folder();
+    drop(SqliteStore::open(&path).unwrap());
+    let beside: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(beside, [path.file_name().unwrap()], "nothing is left beside it");
+    let header = fs::read(&path).unwrap();
+    assert_eq!(header[18..20], [2, 2], "it keeps a write-ahead log");
+    let db = rusqlite::Connection::open(&path).unwrap();
+    let well: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(well, "ok");
+
+    let empty = folder.path().join("empty.db");
+    fs::write(&empty, "").unwrap();
+    drop(SqliteStore::open(&empty).unwrap());
+    assert_eq!(shape(&path), shape(&empty));
+}
+
 #[test]
 fn what_is_not_a_store_is_left_alone() {
     let (_folder, path) = folder();

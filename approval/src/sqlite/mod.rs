@@ -61,7 +61,7 @@ impl SqliteStore {
 
     /// Opens the store on this clock.
     pub fn open_with_clock(path: impl AsRef<Path>, clock: Arc<dyn Clock>) -> Result<SqliteStore, StoreError> {
-        let path = open::file(path.as_ref())?;
+        let path = open::file(path.as_ref(), clock.now())?;
         let mut writer = open::connect(&path).map_err(|e| e.at(&path))?;
         let id = open::identify(&mut writer, &path, clock.now())?;
         Ok(SqliteStore {

@@ -1,8 +1,8 @@
 //! Opening the file: who may read it, whether it is a store, and which version.
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
-use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::fs::{DirBuilder, File, Permissions};
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -26,24 +26,15 @@ const SCHEMA: &str = include_str!("schema.sql");
 /// What leads from each version to the next one, from version 1 on.
 const STEPS: [&str; 1] = [include_str!("steps/2.sql")];
 
-/// Makes the file and its folder where they are missing, readable by its owner alone, and gives its one true path.
-pub(super) fn file(path: &Path) -> Result<PathBuf, StoreError> {
+/// Makes a store and its folder where there is nothing, readable by its owner alone, and gives its one true path.
+pub(super) fn file(path: &Path, now: Time) -> Result<PathBuf, StoreError> {
     let io = |e: std::io::Error| refused(path, &e);
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+    if std::fs::symlink_metadata(path).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(io)?;
-    }
-    match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path) {
-        Ok(made) => {
-            made.sync_all().map_err(io)?;
-            let path = std::fs::canonicalize(path).map_err(io)?;
-            if let Some(folder) = path.parent() {
-                // The name must last as long as what is committed under it.
-                File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)?;
-            }
-            return Ok(path);
-        }
-        Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
-        Err(e) => return Err(io(e)),
+        let bytes = laid_out(now, &random::id()?).map_err(|e| e.at(path))?;
+        put(&bytes, path, folder).map_err(io)?;
     }
     let path = std::fs::canonicalize(path).map_err(io)?;
     let found = std::fs::metadata(&path).map_err(io)?;
@@ -58,6 +49,31 @@ pub(super) fn file(path: &Path) -> Result<PathBuf, StoreError> {
         return Err(unusable(&path, Fault::ReadOnly, "cannot be written: its file system is read-only"));
     }
     Ok(path)
+}
+
+/// Puts a new store in its place, whole and durable, in one step. Whatever another process put there meanwhile stays.
+fn put(bytes: &[u8], path: &Path, folder: &Path) -> std::io::Result<()> {
+    let mut made = tempfile::Builder::new().prefix(".plangate-").suffix(".new").tempfile_in(folder)?;
+    made.write_all(bytes)?;
+    made.as_file().sync_all()?;
+    match made.persist_noclobber(path) {
+        Err(other) if other.error.kind() == ErrorKind::AlreadyExists => {}
+        Err(other) => return Err(other.error),
+        // The name must last as long as what is committed under it.
+        Ok(_) => File::open(folder)?.sync_all()?,
+    }
+    Ok(())
+}
+
+/// The bytes of a new store, which keeps a write-ahead log. Made in memory: laid out in its file, each page and the change
+/// of the log's kind would be waited for on the disk.
+fn laid_out(now: Time, id: &str) -> Result<Vec<u8>, Sql> {
+    let mut db = Connection::open_in_memory()?;
+    lay_out(&mut db, now, id)?;
+    let mut bytes = db.serialize(rusqlite::MAIN_DB)?.to_vec();
+    // The versions of the file format for writing and reading: 2 is a write-ahead log.
+    bytes.get_mut(18..20).into_iter().for_each(|versions| versions.fill(2));
+    Ok(bytes)
 }
 
 /// Takes from everybody but the owner what a copy or a lax mask gave them. `SQLite` makes its log with the same mode.
