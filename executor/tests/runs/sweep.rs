@@ -337,6 +337,7 @@ fn cut_at_every_verb_of_a_run_that_is_cancelled() {
     cut_at_every_verb(Plot::Cancelled);
 }
 
+#[expect(clippy::print_stdout, reason = "what was cut stands beside the result of the test")]
 fn cut_at_every_verb(plot: Plot) {
     let (whole, verbs) = uncut(plot);
     let mut deaths = 0;
@@ -421,6 +422,7 @@ fn killed_at_every_verb_of_a_run_that_is_cancelled() {
     killed_at_every_verb(Plot::Cancelled);
 }
 
+#[expect(clippy::print_stdout, reason = "what was cut stands beside the result of the test")]
 fn killed_at_every_verb(plot: Plot) {
     let (whole, verbs) = uncut(plot);
     let mut deaths = 0;
