@@ -1,7 +1,7 @@
 //! A host without servers: a catalog, tools that answer at once or after a while, and the executor over them.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use plangate_approval::{Outcome, Permit, Person, Storage};
 use plangate_compiler::{Options as Compile, compile};
@@ -56,6 +56,7 @@ pub struct Host {
 pub struct Blocking {
     host: Host,
     takes: Duration,
+    slowest: Arc<Mutex<Duration>>,
 }
 
 impl Host {
@@ -80,7 +81,12 @@ impl Default for Host {
 impl Blocking {
     /// Each read takes so long.
     pub fn new(takes: Duration) -> Blocking {
-        Blocking { host: Host::new(), takes }
+        Blocking { host: Host::new(), takes, slowest: Arc::default() }
+    }
+
+    /// How long the slowest read took, as the tool itself saw it; as long as it sleeps, and until it is woken.
+    pub fn slowest(&self) -> Arc<Mutex<Duration>> {
+        Arc::clone(&self.slowest)
     }
 }
 
@@ -107,7 +113,12 @@ impl Tools for Blocking {
     }
 
     fn read(&self, call: ReadCall<'_>, cancel: &Cancel) -> Result<Value, ReadError> {
+        let begun = Instant::now();
         std::thread::sleep(self.takes);
+        let took = begun.elapsed();
+        let mut slowest = self.slowest.lock().unwrap_or_else(PoisonError::into_inner);
+        *slowest = took.max(*slowest);
+        drop(slowest);
         self.host.read(call, cancel)
     }
 

@@ -642,6 +642,7 @@ fn a_server_name_in_front_changes_nothing_and_hides_nothing() {
     // A verb of its name in front of a verb of reading is its name; a short form of its name is one too.
     assert_eq!(at("photo-protect", "protect_get_camera"), Read);
     assert_eq!(at("photo-protect", "protect_camera"), Write);
+    assert_eq!(at("photo-protect", "protect_protect_get_camera"), Write);
     assert_eq!(at("update", "update_list"), Write);
     assert_eq!(at("gadgetry", "gad_reports_sales"), Read);
 }

@@ -52,7 +52,11 @@ pub(super) fn of_tool(server: &str, name: &str, takes: Takes) -> Reading {
     };
     let is_prefix = |word: &String| prefixes.contains(word) || short_for(word);
     let bare = |keep_verbs: bool| {
-        let leading = all.iter().take_while(|word| is_prefix(word) && !(keep_verbs && is_verb(word)));
+        // A verb that stands there twice is the server's name once, and what the tool does.
+        let repeated = |at: usize, word: &String| all.iter().take(at).any(|before| before == word);
+        let leading = all.iter().enumerate().take_while(|(at, word)| {
+            is_prefix(word) && !(is_verb(word) && (keep_verbs || repeated(*at, word)))
+        });
         let skipped = leading.count();
         all.get(skipped..).filter(|rest| !rest.is_empty()).unwrap_or(&all)
     };
