@@ -2,9 +2,10 @@
 """Runs ours and every peer that is set up, in one go on this machine, in interleaved rounds, and prints a table of ratios.
 
 Of a fan of 32 calls that block for 50 ms: wall over the slowest. Of the others: microseconds a step. `ours / theirs` below
-one means that ours is that much cheaper.
+one means that ours is that much cheaper. A peer can take minutes a round; name some to run these alone.
 """
 
+import argparse
 import pathlib
 import statistics
 import subprocess
@@ -35,11 +36,20 @@ def measure(command):
 
 
 def main():
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-    everyone = {"plangate": [OURS, "peers"], **PEERS}
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--rounds", type=int, default=3, help="how often each is run (3)")
+    arguments.add_argument("peers", nargs="*", metavar="PEER", help="of: " + ", ".join(PEERS))
+    asked = arguments.parse_args()
+    unknown = [name for name in asked.peers if name not in PEERS]
+    if unknown:
+        arguments.error(f"no such peer: {', '.join(unknown)}; there are {', '.join(PEERS)}")
+    rounds = asked.rounds
+    peers = {name: command for name, command in PEERS.items() if not asked.peers or name in asked.peers}
+    everyone = {"plangate": [OURS, "peers"], **peers}
     seen = {name: {shape: [] for shape in SHAPES} for name in everyone}
-    for _ in range(rounds):
+    for at in range(rounds):
         for name, command in everyone.items():
+            print(f"round {at + 1} of {rounds}: {name}", file=sys.stderr)
             for shape, number in measure(command).items():
                 seen[name][shape].append(number)
     middle = {
