@@ -277,6 +277,14 @@ mod tests {
         })
     }
 
+    /// Blocks until as many are there as the barrier is for.
+    fn waits_at(barrier: &Arc<Barrier>) -> Job {
+        let barrier = Arc::clone(barrier);
+        job(move || {
+            barrier.wait();
+        })
+    }
+
     fn quiet(most: usize) -> Pool {
         Pool::new(most, |text| panic!("{text}"))
     }
@@ -286,11 +294,7 @@ mod tests {
         let pool = quiet(40);
         let barrier = Arc::new(Barrier::new(33));
         for _ in 0..32 {
-            let barrier = Arc::clone(&barrier);
-            pool.submit(job(move || {
-                barrier.wait();
-            }))
-            .unwrap();
+            pool.submit(waits_at(&barrier)).unwrap();
         }
         barrier.wait();
         assert_eq!(pool.close(Duration::from_secs(60)), 0);
@@ -315,11 +319,7 @@ mod tests {
         pool.expect(0);
         let barrier = Arc::new(Barrier::new(8));
         for _ in 0..8 {
-            let barrier = Arc::clone(&barrier);
-            pool.submit(job(move || {
-                barrier.wait();
-            }))
-            .unwrap();
+            pool.submit(waits_at(&barrier)).unwrap();
         }
         let all_gone = |state: &mut State| state.alive > 0 || !state.queue.is_empty();
         let gone = pool.0.gone.wait_timeout_while(pool.0.state(), Duration::from_secs(60), all_gone).unwrap();
@@ -339,11 +339,7 @@ mod tests {
             // All of them at once, or none goes on.
             let barrier = Arc::new(Barrier::new(17));
             for _ in 0..16 {
-                let barrier = Arc::clone(&barrier);
-                pool.submit(job(move || {
-                    barrier.wait();
-                }))
-                .unwrap();
+                pool.submit(waits_at(&barrier)).unwrap();
             }
             barrier.wait();
         }

@@ -27,6 +27,7 @@ pub use claim::{ClaimOf, claim};
 pub use edit::edit;
 pub use ending::{cancel, outcome};
 pub use lease::{Taken, held, hold, lease_of, mark_cancelled, may_start, release, start, take};
+pub use people::named;
 pub use reconcile::reconcile;
 pub use repeat::{puts_a_call, repeated};
 pub use settle::settle;

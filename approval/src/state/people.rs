@@ -28,12 +28,18 @@ pub(super) fn may_vote(stored: &Stored, run: &RunHead, person: &Person) -> Resul
     Ok(())
 }
 
+/// That a person is somebody: by issuer and subject what they do is theirs. `what` says what needs a person.
+pub fn named(person: &Person, what: &str) -> Result<(), StoreError> {
+    if person.issuer.is_empty() || person.subject.is_empty() {
+        return refuse(&format!("{what}: issuer and subject"));
+    }
+    Ok(())
+}
+
 /// Whether this person may say anything about a row under these terms. A rule about people is met only by people whom
 /// the host has verified.
 pub(super) fn may_speak(terms: &Terms, person: &Person) -> Result<(), StoreError> {
-    if person.issuer.is_empty() || person.subject.is_empty() {
-        return refuse("a decision needs a person: issuer and subject");
-    }
+    named(person, "a decision needs a person")?;
     let about_people =
         terms.verified_only || terms.quorum > 1 || !terms.roles.is_empty() || !terms.requester_may_decide;
     if about_people && !person.verified {
@@ -48,9 +54,7 @@ pub(super) fn may_speak(terms: &Terms, person: &Person) -> Result<(), StoreError
 /// Whether this person may edit the call: a right of its own, for verified people with one of the roles that policy names.
 pub(super) fn may_edit(terms: &Terms, person: &Person) -> Result<(), StoreError> {
     let Some(roles) = &terms.may_edit else { return refuse("policy lets nobody edit this call") };
-    if person.issuer.is_empty() || person.subject.is_empty() {
-        return refuse("an edit needs a person: issuer and subject");
-    }
+    named(person, "an edit needs a person")?;
     if !person.verified {
         return refuse("only people whom the host has verified edit this");
     }

@@ -2,7 +2,7 @@
 
 use plangate_graph::Digest;
 
-use super::{Change, Moment, Refusal, Stored, about, seen};
+use super::{Change, Moment, Refusal, Stored, about, named, seen};
 use crate::event::Kind;
 use crate::row::{Person, Shown};
 use crate::storage::StoreError;
@@ -21,9 +21,7 @@ pub fn shown(
     surface: &str,
 ) -> Result<Change, Refusal> {
     let row = &stored.row;
-    if to.issuer.is_empty() || to.subject.is_empty() {
-        return Err(StoreError::NotAllowed("a row is shown to a person: issuer and subject".into()).into());
-    }
+    named(to, "a row is shown to a person")?;
     let named = !surface.is_empty() && surface.len() <= LONGEST && !surface.contains(char::is_control);
     if !named {
         let why = format!("a surface has a name of 1 to {LONGEST} bytes, on one line");
