@@ -158,6 +158,17 @@ impl Template {
         }
     }
 
+    /// Whether it reads the result of a step.
+    pub fn reads_a_step(&self) -> bool {
+        match self {
+            Template::Lit(_) => false,
+            Template::Ref(r) => r.step().is_some(),
+            Template::Text(parts) => text_refs(parts).any(|r| r.step().is_some()),
+            Template::List(items) => items.iter().any(Template::reads_a_step),
+            Template::Object(members) => members.iter().any(|(_, t)| t.reads_a_step()),
+        }
+    }
+
     /// Fills every reference. The first that fails is the error.
     pub fn fill<E>(&self, read: &mut dyn FnMut(&Ref) -> Result<Value, E>) -> Result<Value, E> {
         Ok(match self {
@@ -165,13 +176,19 @@ impl Template {
             Template::Ref(r) => read(r)?,
             Template::Text(parts) => Value::Text(fill_text(parts, read)?),
             Template::List(items) => {
-                Value::List(items.iter().map(|t| t.fill(read)).collect::<Result<_, _>>()?)
+                let mut filled = Vec::with_capacity(items.len());
+                for item in items {
+                    filled.push(item.fill(read)?);
+                }
+                Value::List(filled)
             }
             Template::Object(members) => {
-                let members =
-                    members.iter().map(|(k, t)| Ok((k.clone(), t.fill(read)?))).collect::<Result<_, E>>()?;
-                // Sorted and unique already: the constructor made it so.
-                Value::Object(Object::new(members).unwrap_or_default())
+                let mut filled = Vec::with_capacity(members.len());
+                for (key, member) in members {
+                    filled.push((key.clone(), member.fill(read)?));
+                }
+                // The constructor sorted them, and no key stands twice.
+                Value::Object(Object::sorted(filled))
             }
         })
     }
@@ -287,8 +304,7 @@ impl Ref {
     /// Follows the path into the value of what is read.
     pub fn follow<'v>(&self, root: &'v Value) -> Result<&'v Value, MissingPath> {
         let mut at = root;
-        let mut walked = self.name().to_owned();
-        for segment in &self.path {
+        for (i, segment) in self.path.iter().enumerate() {
             let next = match segment {
                 Segment::Field(field) => at.member(field),
                 Segment::Index(i) => match at {
@@ -296,8 +312,11 @@ impl Ref {
                     _ => None,
                 },
             };
-            at = next.ok_or_else(|| MissingPath { wanted: self.clone(), found: describe(&walked, at) })?;
-            walked.push_str(&segment.to_string());
+            at = next.ok_or_else(|| {
+                let turns = self.path.iter().take(i).map(Segment::to_string);
+                let walked: String = std::iter::once(self.name().to_owned()).chain(turns).collect();
+                MissingPath { wanted: self.clone(), found: describe(&walked, at) }
+            })?;
         }
         Ok(at)
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 
@@ -71,7 +71,41 @@ impl Value {
 
     /// The one byte form: keys by code point, no white space, the least escapes, numbers as written.
     pub fn canonical(&self) -> Vec<u8> {
-        self.to_string().into_bytes()
+        let mut bytes = Vec::with_capacity(128);
+        self.put(&mut bytes);
+        bytes
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Value::Null => out.extend_from_slice(b"null"),
+            Value::Bool(true) => out.extend_from_slice(b"true"),
+            Value::Bool(false) => out.extend_from_slice(b"false"),
+            Value::Number(n) => out.extend_from_slice(n.as_str().as_bytes()),
+            Value::Text(s) => put_text(out, s),
+            Value::List(items) => {
+                out.push(b'[');
+                for (i, item) in items.iter().enumerate() {
+                    if i > 0 {
+                        out.push(b',');
+                    }
+                    item.put(out);
+                }
+                out.push(b']');
+            }
+            Value::Object(o) => {
+                out.push(b'{');
+                for (i, (key, value)) in o.iter().enumerate() {
+                    if i > 0 {
+                        out.push(b',');
+                    }
+                    put_text(out, key);
+                    out.push(b':');
+                    value.put(out);
+                }
+                out.push(b'}');
+            }
+        }
     }
 
     /// The member of an object, or nothing.
@@ -168,33 +202,7 @@ impl From<serde_json::Value> for Value {
 /// Canonical JSON.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Value::Null => f.write_str("null"),
-            Value::Bool(b) => write!(f, "{b}"),
-            Value::Number(n) => f.write_str(n.as_str()),
-            Value::Text(s) => write_text(f, s),
-            Value::List(items) => {
-                f.write_str("[")?;
-                for (i, item) in items.iter().enumerate() {
-                    if i > 0 {
-                        f.write_str(",")?;
-                    }
-                    write!(f, "{item}")?;
-                }
-                f.write_str("]")
-            }
-            Value::Object(o) => {
-                f.write_str("{")?;
-                for (i, (key, value)) in o.iter().enumerate() {
-                    if i > 0 {
-                        f.write_str(",")?;
-                    }
-                    write_text(f, key)?;
-                    write!(f, ":{value}")?;
-                }
-                f.write_str("}")
-            }
-        }
+        f.write_str(&String::from_utf8_lossy(&self.canonical()))
     }
 }
 
@@ -238,6 +246,12 @@ impl Object {
             return Err(ValueError::DuplicateKey(key.to_owned()));
         }
         Ok(Object(members))
+    }
+
+    /// From members that are sorted by key, no key twice.
+    pub(crate) fn sorted(members: Vec<(String, Value)>) -> Object {
+        debug_assert!(members.is_sorted_by(|a, b| a.0 < b.0));
+        Object(members)
     }
 
     /// The member with this key. Logarithmic.
@@ -308,9 +322,9 @@ impl schemars::JsonSchema for Value {
     }
 }
 
-fn write_text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    let quoted = serde_json::to_string(text).map_err(|_| fmt::Error)?;
-    f.write_str(&quoted)
+fn put_text(out: &mut Vec<u8>, text: &str) {
+    // Neither text nor memory can fail to be written.
+    let _ = serde_json::to_writer(out, text);
 }
 
 fn twice(sorted: &[(String, Value)]) -> Option<&str> {
@@ -329,17 +343,15 @@ fn read(raw: &RawValue, depth: usize) -> Result<Value, ValueError> {
     let text = raw.get();
     match text.bytes().next() {
         Some(b'{' | b'[') if depth >= MAX_DEPTH => Err(ValueError::TooDeep),
-        Some(b'{') => {
-            let Members(members) = serde_json::from_str(text).map_err(syntax)?;
-            let members = members
-                .into_iter()
-                .map(|(key, raw)| Ok((key, read(raw, depth + 1)?)))
-                .collect::<Result<_, ValueError>>()?;
-            Ok(Value::Object(Object::new(members)?))
-        }
-        Some(b'[') => {
-            let Elements(items) = serde_json::from_str(text).map_err(syntax)?;
-            Ok(Value::List(items.into_iter().map(|raw| read(raw, depth + 1)).collect::<Result<_, _>>()?))
+        Some(b'{' | b'[') => {
+            let mut below = None;
+            let read = OneLevel { depth, below: &mut below }
+                .deserialize(&mut serde_json::Deserializer::from_str(text))
+                .map_err(syntax);
+            match below {
+                Some(error) => Err(error),
+                None => read,
+            }
         }
         Some(b'"') => Ok(Value::Text(serde_json::from_str(text).map_err(syntax)?)),
         Some(b't') => Ok(Value::Bool(true)),
@@ -349,49 +361,55 @@ fn read(raw: &RawValue, depth: usize) -> Result<Value, ValueError> {
     }
 }
 
-/// One level of an object, with its keys as they stand, duplicates too.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
+/// One level of a list or an object, with the text of everything in it.
+struct OneLevel<'e> {
+    depth: usize,
+    /// What is wrong further down, or with the keys.
+    below: &'e mut Option<ValueError>,
+}
 
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct OneLevel;
-        impl<'de> Visitor<'de> for OneLevel {
-            type Value = Members<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        d.deserialize_map(OneLevel)
+impl OneLevel<'_> {
+    fn kept<T, E: serde::de::Error>(&mut self, read: Result<T, ValueError>) -> Result<T, E> {
+        read.map_err(|error| {
+            let stop = E::custom("");
+            *self.below = Some(error);
+            stop
+        })
     }
 }
 
-/// One level of a list.
-struct Elements<'a>(Vec<&'a RawValue>);
+impl<'de> DeserializeSeed<'de> for OneLevel<'_> {
+    type Value = Value;
 
-impl<'de> Deserialize<'de> for Elements<'de> {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct OneLevel;
-        impl<'de> Visitor<'de> for OneLevel {
-            type Value = Elements<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Elements<'de>, A::Error> {
-                let mut items = Vec::new();
-                while let Some(item) = seq.next_element()? {
-                    items.push(item);
-                }
-                Ok(Elements(items))
-            }
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Value, D::Error> {
+        d.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneLevel<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list or an object")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(raw) = seq.next_element::<&RawValue>()? {
+            let item = read(raw, self.depth + 1);
+            items.push(self.kept(item)?);
         }
-        d.deserialize_seq(OneLevel)
+        Ok(Value::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some((key, raw)) = map.next_entry::<String, &RawValue>()? {
+            let member = read(raw, self.depth + 1);
+            members.push((key, self.kept(member)?));
+        }
+        let object = Object::new(members);
+        self.kept(object).map(Value::Object)
     }
 }
 

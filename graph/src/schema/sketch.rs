@@ -118,7 +118,7 @@ pub(super) fn kind_of(reference: &Ref, inputs: &Inputs<'_>) -> Option<InputKind>
 fn literal(value: &Value, at: &mut String, places: &mut Places) -> serde_json::Value {
     match value {
         Value::Number(number) => {
-            let json = value.to_serde_json();
+            let json = seen_number(number);
             let text = json.to_string();
             if text == number.as_str() {
                 return json;
@@ -129,12 +129,7 @@ fn literal(value: &Value, at: &mut String, places: &mut Places) -> serde_json::V
                 return json;
             }
             places.unsure.insert(at.clone(), Place::Rounded(number.clone()));
-            if json.is_number() {
-                return json;
-            }
-            // Beyond every double; a whole number, as all large ones are.
-            let largest = if number.as_str().starts_with('-') { -f64::MAX } else { f64::MAX };
-            largest.into()
+            json
         }
         Value::List(items) => {
             let items = items.iter().enumerate();
@@ -147,8 +142,30 @@ fn literal(value: &Value, at: &mut String, places: &mut Places) -> serde_json::V
             }
             serde_json::Value::Object(map)
         }
-        other => other.to_serde_json(),
+        other => seen(other),
     }
+}
+
+/// Final arguments as the validator sees them.
+pub(super) fn seen(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Null => serde_json::Value::Null,
+        Value::Bool(b) => (*b).into(),
+        Value::Number(number) => seen_number(number),
+        Value::Text(text) => text.as_str().into(),
+        Value::List(items) => items.iter().map(seen).collect(),
+        Value::Object(members) => {
+            serde_json::Value::Object(members.iter().map(|(key, v)| (key.to_owned(), seen(v))).collect())
+        }
+    }
+}
+
+fn seen_number(number: &Number) -> serde_json::Value {
+    serde_json::from_str(number.as_str()).unwrap_or_else(|_| {
+        // Beyond every double; a whole number, as all large ones are.
+        let largest = if number.as_str().starts_with('-') { -f64::MAX } else { f64::MAX };
+        largest.into()
+    })
 }
 
 /// Does something one turn further down, at an index.
