@@ -3,6 +3,7 @@
 use std::ops::{Index, IndexMut};
 
 use plangate_graph::NodeIx;
+use plangate_graph::plan::Asks;
 
 use super::topology::Link;
 
@@ -45,27 +46,53 @@ impl<T> IndexMut<NodeIx> for Table<T> {
 /// Links of all nodes in one list; those of a node stand together, by the other end.
 #[derive(Clone, Debug)]
 pub(super) struct Links {
-    ends: Table<(usize, usize)>,
+    /// Where the links of each node end; they begin where those of the node before it end.
+    ends: Vec<usize>,
     links: Vec<Link>,
 }
 
+/// What stands in a list until its links are put there.
+const NOBODY: Link =
+    Link { node: NodeIx(u32::MAX), asks: Asks::Ended, guard: false, data: false, counted: false };
+
 impl Links {
-    pub(super) fn group(nodes: usize, of: impl Iterator<Item = (NodeIx, Link)>) -> Links {
-        let mut all: Vec<_> = of.collect();
-        all.sort_by_key(|(at, link)| (*at, link.node));
-        let mut ends = Table(vec![(0, 0); nodes]);
-        for (i, (at, _)) in all.iter().enumerate() {
-            let (start, end) = &mut ends[*at];
-            if start == end {
-                *start = i;
-            }
-            *end = i + 1;
+    /// Groups links by the node that they are of. Linear, but for links of one node that do not come by the other end.
+    pub(super) fn group(nodes: usize, of: impl Iterator<Item = (NodeIx, Link)> + Clone) -> Links {
+        let mut next = Table(vec![0_usize; nodes]);
+        let mut count = 0;
+        for (at, _) in of.clone() {
+            next[at] += 1;
+            count += 1;
         }
-        Links { ends, links: all.into_iter().map(|(_, link)| link).collect() }
+        let mut begin = 0;
+        for n in &mut next.0 {
+            begin += std::mem::replace(n, begin);
+        }
+        let mut links = vec![NOBODY; count];
+        for (at, link) in of {
+            if let Some(place) = links.get_mut(next[at]) {
+                *place = link;
+            }
+            next[at] += 1;
+        }
+        let ends = next.0;
+        let mut grouped = Links { ends, links };
+        for ix in Table(vec![(); nodes]).indices() {
+            let own = grouped.range(ix);
+            if let Some(own) = grouped.links.get_mut(own).filter(|own| !own.is_sorted_by_key(|l| l.node)) {
+                own.sort_by_key(|link| link.node);
+            }
+        }
+        grouped
+    }
+
+    fn range(&self, ix: NodeIx) -> std::ops::Range<usize> {
+        let at = ix.0 as usize;
+        let end = |at: usize| self.ends.get(at).copied().unwrap_or_default();
+        at.checked_sub(1).map_or(0, end)..end(at)
     }
 
     pub(super) fn of(&self, ix: NodeIx) -> &[Link] {
-        let (start, end) = self.ends[ix];
-        self.links.get(start..end).unwrap_or_default()
+        self.links.get(self.range(ix)).unwrap_or_default()
     }
 }
