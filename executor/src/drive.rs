@@ -19,10 +19,12 @@ mod reports;
 mod steward;
 mod work;
 
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Release;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
-use crossbeam::channel::{Receiver, Sender, bounded};
 use crossbeam::queue::SegQueue;
+use crossbeam::sync::{Parker, Unparker};
 use plangate_approval::{Approvals, Lease, Row, RunId, Storage, StoreError};
 use plangate_graph::{NodeIx, Value, VerifiedPlan};
 
@@ -30,7 +32,7 @@ use crate::error::RunError;
 use crate::gate::Rules;
 use crate::journal::Watch;
 use crate::options::Options;
-use crate::pool::{Job, Pool};
+use crate::pool::{self, Job, Pool};
 use crate::schedule::Topology;
 use crate::tools::{ReadError, Tools, Writer};
 use crate::values::Names;
@@ -65,7 +67,10 @@ pub(crate) struct Drive<S> {
     /// The newest lease. Written by whoever holds the core, read by threads about to claim.
     lease: Mutex<Lease>,
     inbox: SegQueue<Report>,
-    bell: (Sender<()>, Receiver<()>),
+    /// Something is there for the steward to look at.
+    rung: AtomicBool,
+    /// Wakes the steward.
+    steward: Unparker,
     pool: Pool,
 }
 
@@ -90,25 +95,29 @@ pub(crate) enum Report {
 }
 
 impl<S: Storage + 'static> Drive<S> {
-    pub(crate) fn new(ctx: Context<S>, mut core: Core, lease: Lease, workers: usize) -> Arc<Drive<S>> {
+    /// A drive, and what its steward sleeps on.
+    pub(crate) fn new(
+        ctx: Context<S>,
+        mut core: Core,
+        lease: Lease,
+        workers: usize,
+    ) -> (Arc<Drive<S>>, Parker) {
         core.news = lease.cancelled;
-        Arc::new_cyclic(|own: &Weak<Drive<S>>| {
-            let own = own.clone();
-            let on_panic = move |text: String| {
-                if let Some(drive) = own.upgrade() {
-                    drive.inbox.push(Report::Fault(text));
-                    drive.ring();
-                }
-            };
+        let parker = Parker::new();
+        let drive = Arc::new_cyclic(|own: &Weak<Drive<S>>| {
+            let steward = parker.unparker().clone();
+            let told = Told { drive: own.clone(), steward: steward.clone() };
             Drive {
                 ctx,
                 core: Mutex::new(core),
                 lease: Mutex::new(lease),
                 inbox: SegQueue::new(),
-                bell: bounded(1),
-                pool: Pool::new(workers, on_panic),
+                rung: AtomicBool::new(false),
+                steward,
+                pool: Pool::new(workers, told),
             }
-        })
+        });
+        (drive, parker)
     }
 
     /// Works the inbox off, unless another thread is at it. Returns a job that the calling thread may run itself.
@@ -153,8 +162,8 @@ impl<S: Storage + 'static> Drive<S> {
     }
 
     fn ring(&self) {
-        // A bell that rings already is heard.
-        let _ = self.bell.0.try_send(());
+        self.rung.store(true, Release);
+        self.steward.unpark();
     }
 
     /// Somebody decided, cancelled or recorded something in this process: the rows are read and the steward looks at once.
@@ -180,5 +189,24 @@ impl<S: Storage + 'static> Drive<S> {
 
     fn lease(&self) -> Lease {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// What the threads of a drive tell it.
+struct Told<S> {
+    drive: Weak<Drive<S>>,
+    steward: Unparker,
+}
+
+impl<S: Storage + 'static> pool::Told for Told<S> {
+    fn panicked(&self, text: String) {
+        if let Some(drive) = self.drive.upgrade() {
+            drive.inbox.push(Report::Fault(text));
+            drive.ring();
+        }
+    }
+
+    fn waiting(&self) {
+        self.steward.unpark();
     }
 }

@@ -215,7 +215,7 @@ impl<S: Storage + 'static> Executor<S> {
             number: lease.fence,
         };
         let workers = limits.workers.unwrap_or(Options::MOST_WORKERS);
-        let drive = Drive::new(context, Core::new(restore), lease, workers);
+        let (drive, parker) = Drive::new(context, Core::new(restore), lease, workers);
         let weak: Weak<Drive<S>> = Arc::downgrade(&drive);
         if let Some(stop) = &self.options.stop {
             stop.tells(weak.clone() as Weak<dyn Driven>);
@@ -224,7 +224,7 @@ impl<S: Storage + 'static> Executor<S> {
         if let Some(observer) = &self.options.observer {
             observer.started(&run);
         }
-        let laid = drive.conduct();
+        let laid = drive.conduct(&parker);
         self.driven().retain(|(id, drive)| *id != run && drive.strong_count() > 0);
         let of = &drive.ctx;
         let stored = Stored::read(&*self.store, &run);
@@ -315,8 +315,7 @@ pub(crate) fn known_arguments(plan: &VerifiedPlan, names: &Names, inputs: &Objec
     let mut problems = Vec::new();
     for (ix, node) in plan.plan().nodes() {
         let Some((item, call)) = call_of(plan.plan(), ix) else { continue };
-        let refs = call.args.refs();
-        if refs.is_empty() || refs.into_iter().any(|r| r.step().is_some()) {
+        if call.args.literal().is_some() || call.args.reads_a_step() {
             continue;
         }
         let filled = values.arguments(plan.plan(), names, item, call);

@@ -1,14 +1,15 @@
 //! The threads of one run: the only place that starts any.
 //!
-//! Threads are reused and their number grows while calls block. One thread at a time is on its way to the queue, woken or
-//! started; whoever takes a job and leaves others waiting sends the next. So calls that do nothing are drained by those
-//! that are there already, and calls that block have a thread each as fast as threads can be woken. All of them have ended
-//! when the pool is [closed](Pool::close), except those still inside a call that did not answer in time.
+//! Threads are reused, and their number grows while calls block. As long as jobs are short, the threads that are there
+//! drain the queue: another would only stand in their way. Whether they do is [watched](Pool::watch) by somebody who has
+//! nothing else to do; where jobs wait too long, it sends threads, woken or started, as fast as it can. So calls that block
+//! have a thread each a moment after they were handed in. All threads have ended when the pool is [closed](Pool::close),
+//! except those still inside a call that did not answer in time.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -21,8 +22,14 @@ impl Job {
     }
 }
 
-/// Told the text of a panic that no job caught.
-type OnPanic = Arc<dyn Fn(String) + Send + Sync>;
+/// Whom the pool tells.
+pub(crate) trait Told: Send + Sync {
+    /// The text of a panic that no job caught.
+    fn panicked(&self, text: String);
+
+    /// Jobs wait: somebody is to [watch](Pool::watch) from now on.
+    fn waiting(&self);
+}
 
 pub(crate) struct Pool(Arc<Shared>);
 
@@ -34,7 +41,9 @@ struct Shared {
     gone: Condvar,
     /// How many jobs may still come, at most.
     to_come: AtomicUsize,
-    on_panic: OnPanic,
+    /// Calls that did not answer in time and still hold their thread.
+    abandoned: AtomicUsize,
+    told: Box<dyn Told>,
 }
 
 struct State {
@@ -43,41 +52,78 @@ struct State {
     /// Threads that may be.
     most: usize,
     alive: usize,
-    abandoned: usize,
     /// Threads that sleep, but for those that were called.
     idle: usize,
     /// Sleepers that were called and have not woken yet.
     calls: usize,
     /// Threads that were called or started and are not yet at the queue.
     coming: usize,
+    /// Jobs that were taken.
+    taken: u64,
+    watch: Watch,
     closed: bool,
+}
+
+/// Who looks at how long jobs wait.
+enum Watch {
+    /// Nobody can.
+    Away,
+    /// Nobody has to.
+    Nobody,
+    /// Somebody was told to.
+    Asked,
+    /// Somebody does: when it looked last, and how many jobs were taken by then.
+    Since(Instant, u64),
 }
 
 /// How a job that waits gets a thread.
 enum Help {
-    /// One comes already, or all are there.
+    /// One comes already, or all are there, or somebody watches.
     Nobody,
+    /// Somebody is to watch whether those that are there get to it soon.
+    Watcher,
     /// A sleeper is called.
     Sleeper,
     /// One is started.
     Starter,
 }
 
-/// Threads on their way to the queue at the same time. More would only stand in each other's way while short jobs drain
-/// it; two, since starting one takes as long as some calls.
-const COMING: usize = 2;
+/// A job that takes longer than this is worth a thread of its own: about what it costs to send one.
+const SHORT: Duration = Duration::from_micros(20);
+
+/// How many threads can run at once. Asking the system takes longer than a short run.
+static CORES: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+
+/// How often to look at how long jobs wait.
+pub(crate) const TICK: Duration = Duration::from_micros(50);
 
 impl State {
     /// Whom a waiting job needs. The caller sees to it once it has let go of the lock.
     fn help(&mut self) -> Help {
-        if self.queue.is_empty() {
+        if self.queue.is_empty() || self.coming > 0 {
             Help::Nobody
-        } else if self.idle > 0 && self.coming == 0 {
+        } else if self.at_work() == 0 {
+            self.send()
+        } else {
+            match self.watch {
+                Watch::Away => self.send(),
+                Watch::Nobody => {
+                    self.watch = Watch::Asked;
+                    Help::Watcher
+                }
+                Watch::Asked | Watch::Since(..) => Help::Nobody,
+            }
+        }
+    }
+
+    /// Another thread, if there may be one more.
+    fn send(&mut self) -> Help {
+        if self.idle > 0 {
             self.idle -= 1;
             self.calls += 1;
             self.coming += 1;
             Help::Sleeper
-        } else if self.idle == 0 && self.coming < COMING && self.alive < self.most {
+        } else if self.alive < self.most {
             self.alive += 1;
             self.coming += 1;
             Help::Starter
@@ -85,20 +131,41 @@ impl State {
             Help::Nobody
         }
     }
+
+    fn at_work(&self) -> usize {
+        self.alive - self.idle - self.coming
+    }
+
+    /// How many more threads the waiting jobs are worth, after so many were taken in this time: as many as jobs wait if
+    /// none was, since then all threads are inside calls that block; one, as long as there is a core for it, if those
+    /// that were taken were not short.
+    fn worth(&self, taken: u64, time: Duration, cores: usize) -> usize {
+        let at_work = self.at_work();
+        let threads = u32::try_from(at_work).unwrap_or(u32::MAX);
+        let jobs = u32::try_from(taken).unwrap_or(u32::MAX);
+        if jobs == 0 {
+            self.queue.len()
+        } else if at_work < cores && time.saturating_mul(threads) > SHORT.saturating_mul(jobs) {
+            1
+        } else {
+            0
+        }
+    }
 }
 
 impl Pool {
     /// No thread yet, at most so many at once.
-    pub(crate) fn new(most: usize, on_panic: impl Fn(String) + Send + Sync + 'static) -> Pool {
+    pub(crate) fn new(most: usize, told: impl Told + 'static) -> Pool {
         let state = State {
             queue: VecDeque::new(),
             threads: Vec::new(),
             most: most.max(1),
             alive: 0,
-            abandoned: 0,
             idle: 0,
             calls: 0,
             coming: 0,
+            taken: 0,
+            watch: Watch::Nobody,
             closed: false,
         };
         Pool(Arc::new(Shared {
@@ -106,7 +173,8 @@ impl Pool {
             called: Condvar::new(),
             gone: Condvar::new(),
             to_come: AtomicUsize::new(usize::MAX),
-            on_panic: Arc::new(on_panic),
+            abandoned: AtomicUsize::new(0),
+            told: Box::new(told),
         }))
     }
 
@@ -127,17 +195,64 @@ impl Pool {
         self.0.to_come.store(jobs, Relaxed);
     }
 
+    /// Looks at how long jobs wait, and sends threads where that is too long. To be called every [`TICK`] as long as it
+    /// says so, and again once [jobs wait](Told::waiting).
+    pub(crate) fn watch(&self) -> bool {
+        let mut state = self.0.state();
+        if state.queue.is_empty() || state.closed {
+            state.watch = Watch::Nobody;
+            return false;
+        }
+        let now = Instant::now();
+        let (since, seen) = match state.watch {
+            Watch::Since(since, taken) if state.coming == 0 => (since, taken),
+            // Who is on its way looks for itself.
+            _ => (now, state.taken),
+        };
+        let time = now.duration_since(since);
+        if time < TICK {
+            state.watch = Watch::Since(since, seen);
+            return true;
+        }
+        let most = state.worth(state.taken - seen, time, *CORES);
+        let begun = state.taken;
+        let mut sent = 0;
+        // Those that were sent take one each. Whoever takes more comes back for it: then they are enough.
+        while sent < most && state.coming < state.queue.len() && state.taken - begun <= sent as u64 {
+            let help = state.send();
+            if matches!(help, Help::Nobody) {
+                break;
+            }
+            sent += 1;
+            drop(state);
+            // A thread that cannot be started is no fault while another runs.
+            drop(Shared::see_to(&self.0, &help));
+            state = self.0.state();
+        }
+        state.watch = Watch::Since(Instant::now(), state.taken);
+        true
+    }
+
+    /// Nobody can watch until the next [`watch`](Pool::watch): threads are sent as long as jobs wait.
+    pub(crate) fn unwatched(&self) {
+        let mut state = self.0.state();
+        state.watch = Watch::Away;
+        let help = state.help();
+        drop(state);
+        // A thread that cannot be started is no fault while another runs.
+        drop(Shared::see_to(&self.0, &help));
+    }
+
     /// A call did not answer in time: its thread no longer counts. The mark is given back when the call returns.
     pub(crate) fn abandon(&self) -> Abandoned {
-        let mut state = self.0.state();
-        state.most += 1;
-        state.abandoned += 1;
+        self.0.state().most += 1;
+        self.0.abandoned.fetch_add(1, Relaxed);
         Abandoned(Arc::clone(&self.0))
     }
 
     /// How many such calls have not returned.
     pub(crate) fn abandoned(&self) -> usize {
-        self.0.state().abandoned
+        self.0.abandoned.load(Relaxed)
     }
 
     /// Takes no more jobs, waits for the threads, and says how many are still inside a call after `grace`.
@@ -177,6 +292,10 @@ impl Shared {
     fn see_to(shared: &Arc<Shared>, help: &Help) -> Result<(), String> {
         match help {
             Help::Nobody => Ok(()),
+            Help::Watcher => {
+                shared.told.waiting();
+                Ok(())
+            }
             Help::Sleeper => {
                 shared.called.notify_one();
                 Ok(())
@@ -209,6 +328,7 @@ impl Shared {
         state.coming -= 1;
         loop {
             if let Some(job) = state.queue.pop_front() {
+                state.taken += 1;
                 let help = state.help();
                 drop(state);
                 // A thread that cannot be started is no fault while this one runs.
@@ -217,7 +337,7 @@ impl Shared {
                 while let Some(Job(run)) = next.take() {
                     match catch_unwind(AssertUnwindSafe(run)) {
                         Ok(successor) => next = successor,
-                        Err(panic) => (shared.on_panic)(panic_text(&*panic)),
+                        Err(panic) => shared.told.panicked(panic_text(&*panic)),
                     }
                 }
                 state = shared.state();
@@ -249,9 +369,8 @@ pub(crate) struct Abandoned(Arc<Shared>);
 
 impl Drop for Abandoned {
     fn drop(&mut self) {
-        let mut state = self.0.state();
-        state.most -= 1;
-        state.abandoned -= 1;
+        self.0.state().most -= 1;
+        self.0.abandoned.fetch_sub(1, Relaxed);
     }
 }
 
@@ -263,130 +382,4 @@ pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Barrier;
-
-    use crossbeam::channel::{Sender, bounded};
-
-    use super::*;
-
-    fn job(run: impl FnOnce() + Send + 'static) -> Job {
-        Job::new(move || {
-            run();
-            None
-        })
-    }
-
-    /// Blocks until as many are there as the barrier is for.
-    fn waits_at(barrier: &Arc<Barrier>) -> Job {
-        let barrier = Arc::clone(barrier);
-        job(move || {
-            barrier.wait();
-        })
-    }
-
-    fn quiet(most: usize) -> Pool {
-        Pool::new(most, |text| panic!("{text}"))
-    }
-
-    #[test]
-    fn grows_to_as_many_as_block() {
-        let pool = quiet(40);
-        let barrier = Arc::new(Barrier::new(33));
-        for _ in 0..32 {
-            pool.submit(waits_at(&barrier)).unwrap();
-        }
-        barrier.wait();
-        assert_eq!(pool.close(Duration::from_secs(60)), 0);
-    }
-
-    #[test]
-    fn reuses_threads_and_keeps_to_its_most() {
-        let pool = quiet(1);
-        let (send, receive) = bounded(100);
-        for _ in 0..100 {
-            let send = send.clone();
-            pool.submit(job(move || send.send(std::thread::current().id()).unwrap())).unwrap();
-        }
-        let ids: std::collections::HashSet<_> = (0..100).map(|_| receive.recv().unwrap()).collect();
-        assert_eq!(ids.len(), 1);
-        assert_eq!(pool.close(Duration::from_secs(60)), 0);
-    }
-
-    #[test]
-    fn who_has_nothing_to_wait_for_goes() {
-        let pool = quiet(8);
-        pool.expect(0);
-        let barrier = Arc::new(Barrier::new(8));
-        for _ in 0..8 {
-            pool.submit(waits_at(&barrier)).unwrap();
-        }
-        let all_gone = |state: &mut State| state.alive > 0 || !state.queue.is_empty();
-        let gone = pool.0.gone.wait_timeout_while(pool.0.state(), Duration::from_secs(60), all_gone).unwrap();
-        assert!(!gone.1.timed_out());
-        drop(gone);
-        // Whoever comes all the same gets a thread again.
-        let (send, receive) = bounded(1);
-        pool.submit(job(move || send.send(()).unwrap())).unwrap();
-        receive.recv().unwrap();
-        assert_eq!(pool.close(Duration::from_secs(60)), 0);
-    }
-
-    #[test]
-    fn sleepers_are_called_as_long_as_jobs_wait() {
-        let pool = quiet(16);
-        for _ in 0..200 {
-            // All of them at once, or none goes on.
-            let barrier = Arc::new(Barrier::new(17));
-            for _ in 0..16 {
-                pool.submit(waits_at(&barrier)).unwrap();
-            }
-            barrier.wait();
-        }
-        assert_eq!(pool.close(Duration::from_secs(60)), 0);
-    }
-
-    #[test]
-    fn an_abandoned_call_makes_room_and_is_counted() {
-        let pool = quiet(1);
-        let (stuck, release) = bounded::<()>(0);
-        pool.submit(job(move || assert!(release.recv().is_err()))).unwrap();
-        let mark = pool.abandon();
-        let (send, receive) = bounded(1);
-        pool.submit(job(move || send.send(()).unwrap())).unwrap();
-        receive.recv().unwrap();
-        assert_eq!(pool.close(Duration::from_millis(10)), 1);
-        drop((stuck, mark));
-    }
-
-    #[test]
-    fn a_long_line_of_successors_needs_no_stack() {
-        fn line(left: u32, done: Sender<()>) -> Job {
-            Job::new(move || {
-                if left == 0 {
-                    done.send(()).unwrap();
-                    return None;
-                }
-                Some(line(left - 1, done))
-            })
-        }
-        let pool = quiet(1);
-        let (send, receive) = bounded(1);
-        pool.submit(line(200_000, send)).unwrap();
-        receive.recv().unwrap();
-        assert_eq!(pool.close(Duration::from_secs(60)), 0);
-    }
-
-    #[test]
-    fn a_panic_is_told_and_the_thread_goes_on() {
-        let (send, receive) = bounded(1);
-        let pool = Pool::new(1, move |text| send.send(text).unwrap());
-        pool.submit(job(|| panic!("as expected"))).unwrap();
-        assert_eq!(receive.recv().unwrap(), "as expected");
-        let (send, receive) = bounded(1);
-        pool.submit(job(move || send.send(()).unwrap())).unwrap();
-        receive.recv().unwrap();
-        assert_eq!(pool.close(Duration::from_secs(60)), 0);
-        assert!(pool.submit(job(|| ())).is_err());
-    }
-}
+mod tests;

@@ -2,8 +2,11 @@
 
 use std::cmp::Reverse;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Acquire;
 use std::time::{Duration, Instant};
 
+use crossbeam::sync::Parker;
+use crossbeam::utils::Backoff;
 use plangate_approval::storage::ParkAnswer;
 use plangate_approval::{RunState, StepState, Storage, StoreError};
 use plangate_graph::NodeIx;
@@ -11,6 +14,7 @@ use plangate_graph::NodeIx;
 use super::Drive;
 use super::core::{Core, Halt};
 use crate::error::RunError;
+use crate::pool::TICK;
 
 /// How a drive ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +35,7 @@ const RENEW: Duration = Duration::from_secs(10);
 impl<S: Storage + 'static> Drive<S> {
     /// Drives the run until it is laid down. Returns once no thread of it is left, but for calls that did not answer in
     /// time and have not returned since.
-    pub(crate) fn conduct(self: &Arc<Self>) -> Result<Laid, RunError> {
+    pub(crate) fn conduct(self: &Arc<Self>, parker: &Parker) -> Result<Laid, RunError> {
         self.set_limits(&mut self.core());
         let laid = loop {
             if let Some(job) = self.pump() {
@@ -44,6 +48,8 @@ impl<S: Storage + 'static> Drive<S> {
                 }
                 if let Some(lost) = self.to_reconcile(&mut core) {
                     drop(core);
+                    // The host may take its time.
+                    self.pool.unwatched();
                     self.reconcile(lost);
                     continue;
                 }
@@ -63,13 +69,29 @@ impl<S: Storage + 'static> Drive<S> {
                 until
             };
             if self.inbox.is_empty() {
-                // An alarm and a bell are the same to what follows.
-                let _ = self.bell.1.recv_deadline(until);
+                self.sleep(parker, until);
             }
             self.tick(&mut self.core());
         };
         self.pool.close(self.ctx.options.grace);
         laid
+    }
+
+    /// Sleeps until an alarm or a ring; they are the same to what follows. Meanwhile it sees to it that no job waits for
+    /// long. A short run is over before it sleeps.
+    fn sleep(&self, parker: &Parker, until: Instant) {
+        let soon = Backoff::new();
+        while !self.rung.load(Acquire) && !soon.is_completed() {
+            soon.snooze();
+        }
+        while !self.rung.swap(false, Acquire) {
+            let now = Instant::now();
+            if now >= until {
+                break;
+            }
+            let at = if self.pool.watch() { until.min(now + TICK) } else { until };
+            parker.park_deadline(at);
+        }
     }
 
     /// What time brings.

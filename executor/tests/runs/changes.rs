@@ -172,6 +172,27 @@ fn a_host_that_does_not_answer_is_left_behind() {
 }
 
 #[test]
+fn a_host_is_asked_about_all_lost_calls_at_once() {
+    let lost = |_: &plangate_graph::Value, _: &_| Answer::Unknown("connection lost");
+    let stage = Stage::new().on("slack.post", lost).on("gmail.send", lost);
+    // Whoever is asked first answers once the other is asked too.
+    let both = Arc::new(std::sync::Barrier::new(2));
+    stage.host.knows(move |_| {
+        both.wait();
+        Reconciled::Happened(None)
+    });
+    let parked = stage.run("together:\n  a: slack.post {}\n  b: gmail.send {}\n");
+    for row in waiting(&parked) {
+        stage.approve(&row);
+    }
+    let parked = stage.resume(&parked);
+    assert_eq!(waiting(&parked).len(), 2);
+    stage.clock.advance_ms(60_000);
+    let ended = stage.resume(&parked);
+    assert_eq!(done(&ended).state, RunState::Done);
+}
+
+#[test]
 fn what_nobody_approved_is_asked_when_it_did_not_happen() {
     let allow =
         policy("[[allow]]\nserver = \"slack\"\ntool = \"post\"\ndefinition = \"any\"\nreason = \"test\"\n");
