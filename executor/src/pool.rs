@@ -140,16 +140,13 @@ impl State {
     /// none was, since then all threads are inside calls that block; one, as long as there is a core for it, if those
     /// that were taken were not short.
     fn worth(&self, taken: u64, time: Duration, cores: usize) -> usize {
-        let at_work = self.at_work();
-        let threads = u32::try_from(at_work).unwrap_or(u32::MAX);
-        let jobs = u32::try_from(taken).unwrap_or(u32::MAX);
-        if jobs == 0 {
-            self.queue.len()
-        } else if at_work < cores && time.saturating_mul(threads) > SHORT.saturating_mul(jobs) {
-            1
-        } else {
-            0
+        if taken == 0 {
+            return self.queue.len();
         }
+        let many = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let (at_work, jobs) = (self.at_work(), usize::try_from(taken).unwrap_or(usize::MAX));
+        let long = time.saturating_mul(many(at_work)) > SHORT.saturating_mul(many(jobs));
+        usize::from(long && at_work < cores)
     }
 }
 

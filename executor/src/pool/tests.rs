@@ -29,7 +29,7 @@ impl Told for Watcher {
 
     fn waiting(&self) {
         // Who has gone need not be told.
-        drop(self.0.send(()));
+        let _ = self.0.send(());
     }
 }
 
