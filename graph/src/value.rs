@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 
@@ -52,15 +52,15 @@ pub enum ValueError {
 }
 
 impl Value {
-    /// Reads JSON text. Time and space are linear in the text times its depth, which is at most [`MAX_DEPTH`].
+    /// Reads JSON text. Linear in the text.
     pub fn parse(text: &str) -> Result<Value, ValueError> {
         let raw: &RawValue = serde_json::from_str(text).map_err(syntax)?;
-        read(raw, 0)
+        read(raw)
     }
 
     /// Reads what `serde_json` left unread. Costs as [`parse`](Value::parse) does.
     pub fn from_raw(raw: &RawValue) -> Result<Value, ValueError> {
-        read(raw, 0)
+        read(raw)
     }
 
     /// Reads JSON bytes; they must be UTF-8.
@@ -308,7 +308,7 @@ impl Serialize for Value {
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Value, D::Error> {
         let raw = Box::<RawValue>::deserialize(d)?;
-        read(&raw, 0).map_err(serde::de::Error::custom)
+        read(&raw).map_err(serde::de::Error::custom)
     }
 }
 
@@ -339,77 +339,114 @@ fn syntax(error: serde_json::Error) -> ValueError {
     ValueError::Syntax(error.to_string())
 }
 
-fn read(raw: &RawValue, depth: usize) -> Result<Value, ValueError> {
-    let text = raw.get();
-    match text.bytes().next() {
-        Some(b'{' | b'[') if depth >= MAX_DEPTH => Err(ValueError::TooDeep),
-        Some(b'{' | b'[') => {
-            let mut below = None;
-            let read = OneLevel { depth, below: &mut below }
-                .deserialize(&mut serde_json::Deserializer::from_str(text))
-                .map_err(syntax);
-            match below {
-                Some(error) => Err(error),
-                None => read,
+fn read(raw: &RawValue) -> Result<Value, ValueError> {
+    let mut reader = Reader { rest: raw.get() };
+    reader.value(0)
+}
+
+/// Reads text of which is known that it is JSON, once from front to end. What is not known: whether a key stands twice,
+/// how deep it is nested, and whether its escapes are characters.
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    fn value(&mut self, depth: usize) -> Result<Value, ValueError> {
+        match self.peek() {
+            Some(b'{' | b'[') if depth >= MAX_DEPTH => Err(ValueError::TooDeep),
+            Some(b'{') => {
+                // Room for one, and no more than there are: most objects are small and are kept.
+                let mut members = Vec::with_capacity(1);
+                self.each(b'}', |reader| {
+                    let key = reader.text()?;
+                    // The colon.
+                    reader.peek();
+                    reader.take(1);
+                    members.push((key, reader.value(depth + 1)?));
+                    Ok(())
+                })?;
+                members.shrink_to_fit();
+                Ok(Value::Object(Object::new(members)?))
+            }
+            Some(b'[') => {
+                let mut items = Vec::with_capacity(1);
+                self.each(b']', |reader| {
+                    items.push(reader.value(depth + 1)?);
+                    Ok(())
+                })?;
+                items.shrink_to_fit();
+                Ok(Value::List(items))
+            }
+            Some(b'"') => self.text().map(Value::Text),
+            Some(b't') => Ok(self.word(4, Value::Bool(true))),
+            Some(b'f') => Ok(self.word(5, Value::Bool(false))),
+            Some(b'n') => Ok(self.word(4, Value::Null)),
+            _ => {
+                let inside = |b: u8| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E');
+                let end = self.rest.bytes().position(|b| !inside(b)).unwrap_or(self.rest.len());
+                Ok(Value::Number(Number(self.take(end.max(1)).into())))
             }
         }
-        Some(b'"') => Ok(Value::Text(serde_json::from_str(text).map_err(syntax)?)),
-        Some(b't') => Ok(Value::Bool(true)),
-        Some(b'f') => Ok(Value::Bool(false)),
-        Some(b'n') => Ok(Value::Null),
-        _ => Ok(Value::Number(Number(text.into()))),
-    }
-}
-
-/// One level of a list or an object, with the text of everything in it.
-struct OneLevel<'e> {
-    depth: usize,
-    /// What is wrong further down, or with the keys.
-    below: &'e mut Option<ValueError>,
-}
-
-impl OneLevel<'_> {
-    fn kept<T, E: serde::de::Error>(&mut self, read: Result<T, ValueError>) -> Result<T, E> {
-        read.map_err(|error| {
-            let stop = E::custom("");
-            *self.below = Some(error);
-            stop
-        })
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for OneLevel<'_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Value, D::Error> {
-        d.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for OneLevel<'_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list or an object")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(raw) = seq.next_element::<&RawValue>()? {
-            let item = read(raw, self.depth + 1);
-            items.push(self.kept(item)?);
+    /// What stands between brackets, up to the closing one.
+    fn each(
+        &mut self,
+        close: u8,
+        mut read: impl FnMut(&mut Self) -> Result<(), ValueError>,
+    ) -> Result<(), ValueError> {
+        self.take(1);
+        while let Some(next) = self.peek() {
+            match next {
+                b',' => drop(self.take(1)),
+                next if next == close => {
+                    self.take(1);
+                    break;
+                }
+                _ => read(self)?,
+            }
         }
-        Ok(Value::List(items))
+        Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some((key, raw)) = map.next_entry::<String, &RawValue>()? {
-            let member = read(raw, self.depth + 1);
-            members.push((key, self.kept(member)?));
+    fn text(&mut self) -> Result<String, ValueError> {
+        self.peek();
+        let mut escaped = false;
+        let mut bytes = self.rest.bytes().enumerate().skip(1);
+        let end = loop {
+            match bytes.next() {
+                Some((_, b'\\')) => {
+                    escaped = true;
+                    bytes.next();
+                }
+                Some((at, b'"')) => break at + 1,
+                Some(_) => {}
+                None => break self.rest.len(),
+            }
+        };
+        let quoted = self.take(end);
+        if escaped {
+            return serde_json::from_str(quoted).map_err(syntax);
         }
-        let object = Object::new(members);
-        self.kept(object).map(Value::Object)
+        Ok(quoted.get(1..end - 1).unwrap_or_default().to_owned())
+    }
+
+    fn word(&mut self, length: usize, value: Value) -> Value {
+        self.take(length);
+        value
+    }
+
+    /// The next byte that is no white space; it is at the front then.
+    fn peek(&mut self) -> Option<u8> {
+        self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
+        self.rest.bytes().next()
+    }
+
+    /// Takes so many bytes, or all that are left.
+    fn take(&mut self, length: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at_checked(length).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        taken
     }
 }
 
@@ -448,7 +485,54 @@ mod tests {
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
     }
 
+    /// Any JSON, as the library holds it; its numbers are whole, so that they are written as they were.
+    fn json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            any::<String>().prop_map(Into::into),
+        ];
+        leaf.prop_recursive(4, 32, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Into::into),
+                prop::collection::btree_map(any::<String>(), inner, 0..4)
+                    .prop_map(|members| serde_json::Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
     proptest! {
+        #[test]
+        fn what_is_json_is_read_as_it_is(json in json()) {
+            for text in [json.to_string(), serde_json::to_string_pretty(&json).unwrap()] {
+                prop_assert_eq!(Value::parse(&text).unwrap().to_serde_json(), json.clone());
+            }
+        }
+
+        /// Escapes of every sort, white space, brackets that do not fit, words cut off.
+        #[test]
+        fn what_is_no_json_is_refused(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    "{", "}", "[", "]", ",", ":", "\"", "\"a\"", "\"b\"", "\\", "\\\"", "\\n", "\\u0041", "\\ud83d", "\\ude00", "é",
+                    "1", "0", "-", ".", "e", "+", "true", "tru", "false", "null", " ", "\n", "\t", "\u{1}",
+                ]),
+                0..12,
+            )
+        ) {
+            let text = parts.concat();
+            let ours = Value::parse(&text);
+            match serde_json::from_str::<serde_json::Value>(&text) {
+                Err(_) => prop_assert!(ours.is_err(), "{text:?}: {ours:?}"),
+                Ok(json) => match ours {
+                    Ok(ours) => prop_assert_eq!(ours.to_serde_json(), json),
+                    Err(ValueError::DuplicateKey(_)) => {}
+                    Err(other) => prop_assert!(false, "{text:?}: {other}"),
+                },
+            }
+        }
+
         #[test]
         fn canonical_is_a_fixed_point(s in any::<String>(), n in any::<f64>().prop_filter("finite", |n| n.is_finite())) {
             let value = Value::List(vec![Value::Text(s), Value::Number(Number(format!("{n:?}").into()))]);
