@@ -166,6 +166,11 @@ impl Plan {
         Plan { drawn, policy, notes }
     }
 
+    /// The same plan with other notes.
+    pub(crate) fn with_notes(self, notes: Arc<[Note]>) -> Plan {
+        Plan { notes, ..self }
+    }
+
     /// Its nodes and edges.
     pub(crate) fn drawn(&self) -> &Drawn {
         &self.drawn

@@ -1,8 +1,10 @@
 //! A plan held against a catalog and a policy. The executor takes nothing else.
 //!
-//! Verifying believes nothing in the plan but what its author typed: it lowers that again, against the tools and the
-//! policy of now, and compares node by node and edge by edge. What the plan adds to that (a gate that policy no longer
-//! demands, an effect that is no longer thought so strong) stays; what it lacks is refused.
+//! Verifying believes nothing in the plan but what its author typed: it judges every call of that again, against the tools
+//! and the policy of now. Where the plan says just that of its calls, and was found where it was made to have the nodes and
+//! edges that follow from what it says, nothing is left to look at. Everywhere else nodes and edges are derived again, and
+//! compared one by one. What the plan adds (a gate that policy no longer demands, an effect that is no longer thought so
+//! strong) stays; what it lacks is refused.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -64,9 +66,16 @@ impl Plan {
         author: Author,
     ) -> Result<VerifiedPlan, Vec<Problem>> {
         let mut lowered = self.judge(catalog, policy, author);
-        lowered.derive(&Worlds::of(self.drawn().typed(), policy));
-        // What follows from what was typed: the same nodes and edges, and words that nobody can have written into the file.
-        let plan = self.made_again(&mut lowered, catalog)?;
+        let worlds = Worlds::of(self.drawn().typed(), policy);
+        let stands = self.drawn().notes_if(&lowered, &worlds).map(|said| lowered.notes(said));
+        // Either way what follows from what was typed: the same nodes and edges, and words that nobody can have written
+        // into the file.
+        let plan = if let Some(notes) = stands {
+            self.with_notes(notes)
+        } else {
+            lowered.derive(worlds);
+            self.made_again(&mut lowered, catalog)?
+        };
         let catalog = catalog.part(plan.drawn().typed().tools_called());
         Ok(VerifiedPlan(Arc::new(Held {
             plan,
@@ -114,7 +123,7 @@ impl Plan {
         author: Author,
     ) -> Result<VerifiedPlan, Vec<Problem>> {
         let mut lowered = self.judge(catalog, policy, author);
-        lowered.derive(&Worlds::of(self.drawn().typed(), policy));
+        lowered.derive(Worlds::of(self.drawn().typed(), policy));
         match lowered.plan(policy.digest()) {
             Some(plan) => plan.verify(catalog, policy, author),
             None => Err(lowered.errors()),
@@ -375,7 +384,7 @@ impl VerifiedPlan {
         let mut lowered = self.0.plan.judge(catalog, policy, self.0.author);
         let merged = self.worlds_merged(policy);
         if merged {
-            lowered.derive(&Worlds::of(self.0.plan.drawn().typed(), policy));
+            lowered.derive(Worlds::of(self.0.plan.drawn().typed(), policy));
         } else {
             lowered.find_faults();
         }

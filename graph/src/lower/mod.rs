@@ -49,7 +49,7 @@ pub fn lower(
     let typed = Arc::new(Typed::of(outline));
     let worlds = Worlds::of(&typed, policy);
     let mut lowered = judge(typed, catalog, policy, author, &Marks::default());
-    lowered.derive(&worlds);
+    lowered.derive(worlds);
     (lowered.plan(policy.digest()), lowered.into_problems())
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Lowered {
     /// The input schemas of the tools that are called.
     pub(crate) schemas: Schemas,
     /// Nodes and edges, and what is worth saying of them.
-    derived: Option<Derived>,
+    derived: Option<(Derived, Worlds)>,
     /// In typed order.
     said: Vec<Problem>,
 }
@@ -101,11 +101,11 @@ fn are_errors(problems: &[Problem]) -> bool {
 
 impl Lowered {
     /// Derives nodes and edges, unless a problem is an error: the second half of lowering.
-    pub(crate) fn derive(&mut self, worlds: &Worlds) {
+    pub(crate) fn derive(&mut self, worlds: Worlds) {
         self.find_faults();
         if !self.is_wrong() {
-            let (derived, said) = derive(&self.typed, &self.judgements.marks, worlds);
-            self.derived = Some(derived);
+            let (derived, said) = derive(&self.typed, &self.judgements.marks, &worlds);
+            self.derived = Some((derived, worlds));
             self.said = said;
         }
     }
@@ -125,16 +125,27 @@ impl Lowered {
 
     /// Whether these nodes and edges were derived.
     pub(crate) fn is(&self, drawn: &Drawn) -> bool {
-        self.derived.as_ref().is_some_and(|derived| derived.is(drawn, &self.judgements.marks))
+        self.derived.as_ref().is_some_and(|(derived, _)| derived.is(drawn, &self.judgements.marks))
     }
 
     /// The plan, which says that it was made under this policy. Made once, of what was derived.
     pub(crate) fn plan(&mut self, policy: Digest) -> Option<Plan> {
-        let derived = self.derived.take()?;
-        let drawn = Drawn::derived(derived, &self.typed, &self.judgements)?;
-        let mut notes: Vec<Note> = self.problems.iter().chain(&self.said).map(notes::keep).collect();
+        let (derived, worlds) = self.derived.take()?;
+        let said: Arc<[Note]> = self.said.iter().map(notes::keep).collect();
+        let notes = self.notes(&said);
+        let drawn = Drawn::derived(derived, worlds, said, &self.typed, &self.judgements)?;
+        Some(Plan::of(Arc::new(drawn), policy, notes))
+    }
+
+    /// What is worth saying about a plan of whose nodes and edges this is worth saying.
+    pub(crate) fn notes(&self, said: &Arc<[Note]>) -> Arc<[Note]> {
+        if self.problems.is_empty() {
+            return Arc::clone(said);
+        }
+        let mut notes: Vec<Note> =
+            self.problems.iter().map(notes::keep).chain(said.iter().cloned()).collect();
         notes.sort_by_key(|note| note.item);
-        Some(Plan::of(Arc::new(drawn), policy, notes.into()))
+        notes.into()
     }
 
     /// The problems that are errors.

@@ -22,6 +22,11 @@ impl Worlds {
         Worlds { of_tool: of_tool.into_iter().map(number).collect(), count: names.len().max(1) }
     }
 
+    /// All in one, as where a policy says nothing.
+    pub(super) fn one(typed: &Typed) -> Worlds {
+        Worlds { of_tool: vec![0; typed.tools_called().count()], count: 1 }
+    }
+
     /// The world of a tool.
     pub(super) fn of_tool(&self, tool: usize) -> usize {
         self.of_tool.get(tool).copied().unwrap_or(0)
