@@ -4,7 +4,8 @@
 //!
 //! An [`Outline`] is what an author typed. [`lower`](lower::lower) makes a [`Plan`] of it against a
 //! [`Catalog`] and a [`Policy`]; [`Plan::to_json`] writes `actions.json`, [`Plan::from_json`] reads it, and
-//! [`Plan::verify`] believes nothing in it: it lowers the outline again and compares.
+//! [`Plan::verify`] believes nothing in it: its edges were derived again when it was read, its calls are judged again, and
+//! both compared.
 
 pub mod card;
 pub mod catalog;

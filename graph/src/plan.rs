@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::effect::{Effect, Evidence};
-use crate::lower::Typed;
+use crate::lower::Drawn;
 use crate::outline::{Item, Outline};
 use crate::problem::Severity;
 
@@ -22,14 +22,9 @@ pub struct NodeIx(pub u32);
 /// A copy of it shares all that is large.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    pub(crate) typed: Arc<Typed>,
-    pub(crate) policy: Digest,
-    pub(crate) graph: Arc<DiGraph<Node, Edge>>,
-    /// Node of each item; a question whose words stand on a gate has that gate.
-    pub(crate) of_item: Vec<NodeIx>,
-    /// The `need` join of each block that has one.
-    pub(crate) joins: Vec<Option<NodeIx>>,
-    pub(crate) notes: Vec<Note>,
+    drawn: Arc<Drawn>,
+    policy: Digest,
+    notes: Arc<[Note]>,
 }
 
 /// A node of the plan.
@@ -166,9 +161,24 @@ pub struct Note {
 }
 
 impl Plan {
+    /// The plan of these nodes and edges, made under this policy.
+    pub(crate) fn of(drawn: Arc<Drawn>, policy: Digest, notes: Arc<[Note]>) -> Plan {
+        Plan { drawn, policy, notes }
+    }
+
+    /// The same plan with other notes.
+    pub(crate) fn with_notes(self, notes: Arc<[Note]>) -> Plan {
+        Plan { notes, ..self }
+    }
+
+    /// Its nodes and edges.
+    pub(crate) fn drawn(&self) -> &Drawn {
+        &self.drawn
+    }
+
     /// What the author typed.
     pub fn outline(&self) -> &Outline {
-        &self.typed.outline
+        &self.drawn.typed().outline
     }
 
     /// Digest of the policy the plan was made under.
@@ -178,22 +188,26 @@ impl Plan {
 
     /// All nodes with their indices: items in typed order, gates and joins between them.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeIx, &Node)> {
-        self.graph.node_indices().zip(self.graph.node_weights()).map(|(ix, node)| (NodeIx::from(ix), node))
+        self.drawn
+            .graph()
+            .node_indices()
+            .zip(self.drawn.graph().node_weights())
+            .map(|(ix, node)| (NodeIx::from(ix), node))
     }
 
     /// A node. The index must be of this plan.
     pub fn node(&self, ix: NodeIx) -> &Node {
-        &self.graph[NodeIndex::from(ix)]
+        &self.drawn.graph()[NodeIndex::from(ix)]
     }
 
     /// How many nodes there are.
     pub fn len(&self) -> usize {
-        self.graph.node_count()
+        self.drawn.graph().node_count()
     }
 
     /// Whether there is no node.
     pub fn is_empty(&self) -> bool {
-        self.graph.node_count() == 0
+        self.drawn.graph().node_count() == 0
     }
 
     /// A node by its id. Linear.
@@ -204,7 +218,8 @@ impl Plan {
     /// The edges into a node: (source, edge), by source.
     pub fn incoming(&self, ix: NodeIx) -> Vec<(NodeIx, &Edge)> {
         let mut edges: Vec<_> = self
-            .graph
+            .drawn
+            .graph()
             .edges_directed(ix.into(), petgraph::Direction::Incoming)
             .map(|e| (NodeIx::from(e.source()), e.weight()))
             .collect();
@@ -215,30 +230,20 @@ impl Plan {
     /// The edges out of a node: (target, edge), by target.
     pub fn outgoing(&self, ix: NodeIx) -> Vec<(NodeIx, &Edge)> {
         let mut edges: Vec<_> =
-            self.graph.edges(ix.into()).map(|e| (NodeIx::from(e.target()), e.weight())).collect();
+            self.drawn.graph().edges(ix.into()).map(|e| (NodeIx::from(e.target()), e.weight())).collect();
         edges.sort_by_key(|(to, _)| *to);
-        edges
-    }
-
-    /// All edges as (source, target, edge), by source and target.
-    pub(crate) fn edges_in_order(&self) -> Vec<(NodeIx, NodeIx, &Edge)> {
-        let drawn = self.graph.raw_edges().iter();
-        let mut edges: Vec<_> =
-            drawn.map(|e| (NodeIx::from(e.source()), NodeIx::from(e.target()), &e.weight)).collect();
-        // They mostly are: that is how they are drawn and written.
-        edges.sort_unstable_by_key(|(from, to, _)| (*from, *to));
         edges
     }
 
     /// How many edges there are.
     pub fn edge_count(&self) -> usize {
-        self.graph.edge_count()
+        self.drawn.graph().edge_count()
     }
 
     /// The node of an item; for a question whose words stand on a gate, that gate.
     pub fn node_of(&self, item: usize) -> NodeIx {
         #[expect(clippy::indexing_slicing, reason = "an index of another plan is a fault of the caller")]
-        self.of_item[item]
+        self.drawn.of_item()[item]
     }
 
     /// The item of a node: of a call, sentence, question or check. Gates and joins have none.
@@ -250,12 +255,13 @@ impl Plan {
             | NodeKind::Check { item } => item,
             NodeKind::Join(_) | NodeKind::Gate { .. } => return None,
         };
-        self.typed.outline.items.get(item).map(|found| (item, found))
+        self.outline().items.get(item).map(|found| (item, found))
     }
 
     /// The gate of a call, if it has one.
     pub fn gate_of(&self, call: NodeIx) -> Option<NodeIx> {
-        self.graph
+        self.drawn
+            .graph()
             .neighbors_directed(call.into(), petgraph::Direction::Incoming)
             .map(NodeIx::from)
             .find(|ix| matches!(self.node(*ix).kind, NodeKind::Gate { .. }))
@@ -263,7 +269,7 @@ impl Plan {
 
     /// The `need` join through which this item reads a step, if its block counts that step; otherwise it reads it directly.
     pub fn join_for(&self, item: usize, step: NodeIx) -> Option<NodeIx> {
-        let block = self.typed.outline.items.get(item)?.block;
+        let block = self.outline().items.get(item)?.block;
         self.need_join(block).filter(|join| match &self.node(*join).kind {
             NodeKind::Join(Join::Need { of, .. }) => of.binary_search(&step).is_ok(),
             _ => false,
@@ -272,14 +278,14 @@ impl Plan {
 
     /// The `need` join of a block.
     pub fn need_join(&self, block: usize) -> Option<NodeIx> {
-        self.joins.get(block).copied().flatten()
+        self.drawn.joins().get(block).copied().flatten()
     }
 
     /// Places of the steps that start at once although they were typed below others, in typed order.
     pub fn moved_items(&self) -> Vec<usize> {
         self.outline().moved(|place| {
-            let node = self.of_item.get(place).copied().unwrap_or(NodeIx(0));
-            self.graph.neighbors_directed(node.into(), petgraph::Direction::Incoming).next().is_none()
+            let node = self.drawn.of_item().get(place).copied().unwrap_or(NodeIx(0));
+            self.drawn.graph().neighbors_directed(node.into(), petgraph::Direction::Incoming).next().is_none()
         })
     }
 

@@ -1,8 +1,10 @@
 //! A plan held against a catalog and a policy. The executor takes nothing else.
 //!
-//! Verifying believes nothing in the plan but what its author typed: it lowers that again, against the tools and the
-//! policy of now, and compares node by node and edge by edge. What the plan adds to that (a gate that policy no longer
-//! demands, an effect that is no longer thought so strong) stays; what it lacks is refused.
+//! Verifying believes nothing in the plan but what its author typed: it judges every call of that again, against the tools
+//! and the policy of now. Where the plan says just that of its calls, and was found where it was made to have the nodes and
+//! edges that follow from what it says, nothing is left to look at. Everywhere else nodes and edges are derived again, and
+//! compared one by one. What the plan adds (a gate that policy no longer demands, an effect that is no longer thought so
+//! strong) stays; what it lacks is refused.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -10,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use crate::catalog::Catalog;
 use crate::digest::{Digest, Document};
 use crate::effect::{Classification, Effect};
-use crate::lower::{Floor, Judgements, Lowered, Schemas, lower_above};
+use crate::lower::{Judgements, Lowered, Schemas, Worlds, judge};
 use crate::outline::{Body, Call};
 use crate::plan::{Edge, Join, Node, NodeIx, NodeKind, Plan};
 use crate::policy::{Author, Policy};
@@ -63,12 +65,18 @@ impl Plan {
         policy: &Policy,
         author: Author,
     ) -> Result<VerifiedPlan, Vec<Problem>> {
-        let mut lowered = lower_above(Arc::clone(&self.typed), catalog, policy, author, &self.floor());
-        let same = lowered.derived.as_ref().is_some_and(|derived| derived.is(&self, &lowered.judgements));
+        let mut lowered = self.judge(catalog, policy, author);
+        let worlds = Worlds::of(self.drawn().typed(), policy);
+        let stands = self.drawn().notes_if(&lowered, &worlds).map(|said| lowered.notes(said));
         // Either way what follows from what was typed: the same nodes and edges, and words that nobody can have written
         // into the file.
-        let plan = if same { self.with_words_of(&lowered) } else { self.made_again(&mut lowered, catalog)? };
-        let catalog = catalog.part(plan.typed.tools_called());
+        let plan = if let Some(notes) = stands {
+            self.with_notes(notes)
+        } else {
+            lowered.derive(worlds);
+            self.made_again(&mut lowered, catalog)?
+        };
+        let catalog = catalog.part(plan.drawn().typed().tools_called());
         Ok(VerifiedPlan(Arc::new(Held {
             plan,
             catalog,
@@ -80,32 +88,20 @@ impl Plan {
         })))
     }
 
-    /// This plan, which is what was derived but for its words, with the words of now.
-    fn with_words_of(mut self, lowered: &Lowered) -> Plan {
-        let calls = self.graph.node_weights().filter_map(|node| match &node.kind {
-            NodeKind::Call { item, judged } => Some((*item, judged)),
-            _ => None,
-        });
-        if !lowered.judgements.are_words(calls) {
-            let calls =
-                Arc::make_mut(&mut self.graph).node_weights_mut().filter_map(|node| match &mut node.kind {
-                    NodeKind::Call { item, judged } => Some((*item, judged)),
-                    _ => None,
-                });
-            lowered.judgements.put_words(calls);
-        }
-        self.notes = lowered.notes();
-        self
+    /// What each call is to catalog and policy; what the plan says of it is the floor.
+    fn judge(&self, catalog: &Catalog, policy: &Policy, author: Author) -> Lowered {
+        let drawn = self.drawn();
+        judge(Arc::clone(drawn.typed()), catalog, policy, author, drawn.marks())
     }
 
-    /// What this plan's outline lowers to, where the plan is not the same in every number: all that is wrong with it, or
-    /// the plan that was made again where nothing is.
+    /// What this plan's outline lowers to: all that is wrong with the plan, or the plan that was made again where nothing is.
     fn made_again(&self, lowered: &mut Lowered, catalog: &Catalog) -> Result<Plan, Vec<Problem>> {
-        let again = lowered.plan(self.policy);
+        let same = lowered.is(self.drawn());
+        let again = lowered.plan(self.policy());
         let mut refusals = lowered.errors();
         refusals.extend(self.changed_definitions(catalog));
         refusals.extend(self.relabelled(&lowered.judgements));
-        if let Some(again) = &again {
+        if let Some(again) = again.as_ref().filter(|_| !same) {
             refusals.extend(compare(self, again));
         }
         match again {
@@ -126,7 +122,8 @@ impl Plan {
         policy: &Policy,
         author: Author,
     ) -> Result<VerifiedPlan, Vec<Problem>> {
-        let mut lowered = lower_above(Arc::clone(&self.typed), catalog, policy, author, &self.floor());
+        let mut lowered = self.judge(catalog, policy, author);
+        lowered.derive(Worlds::of(self.drawn().typed(), policy));
         match lowered.plan(policy.digest()) {
             Some(plan) => plan.verify(catalog, policy, author),
             None => Err(lowered.errors()),
@@ -142,28 +139,6 @@ impl Plan {
             },
             _ => None,
         })
-    }
-
-    /// What the plan itself claims of its calls; of two nodes for one item, the stronger.
-    fn floor(&self) -> Floor {
-        let mut gated = vec![false; self.len()];
-        for (_, node) in self.nodes() {
-            if let NodeKind::Gate { call, .. } = node.kind
-                && let Some(slot) = gated.get_mut(call.0 as usize)
-            {
-                *slot = true;
-            }
-        }
-        let mut floor = vec![(Effect::Read, false); self.outline().items.len()];
-        for ((_, node), gated) in self.nodes().zip(gated) {
-            if let NodeKind::Call { item, judged } = &node.kind
-                && let Some((least, asked)) = floor.get_mut(*item)
-            {
-                *least = judged.effect.max(*least);
-                *asked |= judged.asked || gated;
-            }
-        }
-        floor
     }
 
     fn changed_definitions(&self, catalog: &Catalog) -> Vec<Problem> {
@@ -406,15 +381,18 @@ impl VerifiedPlan {
     /// Holds the plan against other documents too, for instance those of now when a run is resumed: what became stricter
     /// is refused, what became looser changes nothing. All refusals at once, each naming its step.
     pub fn hold(&self, catalog: &Catalog, policy: &Policy) -> Result<(), Vec<Problem>> {
-        let typed = Arc::clone(&self.0.plan.typed);
-        let mut lowered = lower_above(typed, catalog, policy, self.0.author, &self.0.plan.floor());
+        let mut lowered = self.0.plan.judge(catalog, policy, self.0.author);
+        let merged = self.worlds_merged(policy);
+        if merged {
+            lowered.derive(Worlds::of(self.0.plan.drawn().typed(), policy));
+        } else {
+            lowered.find_faults();
+        }
         let mut refusals = lowered.errors();
         refusals.extend(self.0.plan.changed_definitions(catalog));
         refusals.extend(self.0.plan.relabelled(&lowered.judgements));
         refusals.extend(self.moved_servers(catalog));
-        if self.worlds_merged(policy)
-            && let Some(again) = lowered.plan(self.0.plan.policy)
-        {
+        if merged && let Some(again) = lowered.plan(self.0.plan.policy()) {
             refusals.extend(weaker(&self.0.plan, &again));
         }
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
@@ -474,7 +452,8 @@ impl VerifiedPlan {
             return Err(format!("{:?} is no call", self.0.plan.node(call).id));
         };
         let tool = (&step.server, &step.tool);
-        let schema = self.0.plan.typed.tool_of(item).and_then(|tool| self.0.schemas.get(tool)?.as_ref());
+        let schema =
+            self.0.plan.drawn().typed().tool_of(item).and_then(|tool| self.0.schemas.get(tool)?.as_ref());
         match schema {
             Some(Ok(schema)) => schema.validate(args).map_err(|faults| faults.join("; ")),
             Some(Err(broken)) => {

@@ -9,10 +9,10 @@
 
 mod outline;
 
-use outline::{Sketch, catalog, sketch};
+use outline::{catalog, grown, sealed, sketch};
+use plangate_graph::Plan;
 use plangate_graph::plan::NodeKind;
 use plangate_graph::policy::{Author, Policy};
-use plangate_graph::{Digest, Plan};
 use proptest::prelude::*;
 
 fn sample() -> Plan {
@@ -34,12 +34,6 @@ fn sample() -> Plan {
         .check("a")
         .under("send", "gmail.send", &["a"])
         .plan()
-}
-
-/// The text with a digest that fits, as whoever edits the file can write it.
-fn sealed(text: &str) -> String {
-    let body = text.split("  \"digest\"").next().unwrap();
-    format!("{body}  \"digest\": \"{}\"\n}}\n", Digest::of(body.as_bytes()))
 }
 
 /// What becomes of a text: the refusals, or nothing where it passes.
@@ -148,6 +142,47 @@ fn a_dropped_gate_is_refused_by_the_name_of_its_call() {
     assert!(refused.contains("V0304") && refused.contains("V0401"), "{refused}");
     // The same without a new digest is refused before anything else is looked at.
     assert!(refusal(&without).unwrap().starts_with("V0107"));
+}
+
+/// What an edit becomes, in words: however a plan is verified, people read the same of it.
+#[test]
+fn an_edited_file_is_refused_in_these_words() {
+    let text = sample().to_json();
+    let without = |words: &str| -> String {
+        text.lines().filter(|line| !line.contains(words)).map(|line| format!("{line}\n")).collect()
+    };
+    let with = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        text.replacen(from, to, 1)
+    };
+    let edge = "\"edges\": [\n";
+    let added = "\"edges\": [\n    {\"from\":\"a\",\"to\":\"b\",\"because\":[{\"reason\":\"said\",\"asks\":\"done\"}]},\n";
+    let edits = [
+        ("a gate dropped", without("\"post/gate\"")),
+        ("an edge dropped", without("{\"from\":\"note\",\"to\":\"post/gate\"")),
+        ("an edge added", with(edge, added)),
+        ("an edge that asks less", with("\"asks\":\"done or skipped\"", "\"asks\":\"ended\"")),
+        ("a need that counts less", with("\"need\":{\"block\":1,\"k\":2", "\"need\":{\"block\":1,\"k\":1")),
+        ("a call that is not asked", with("\"asked\":true", "\"asked\":false")),
+        (
+            "a call that only reads",
+            with("\"effect\":\"destructive\",\"asked\":true", "\"effect\":\"read\",\"asked\":false"),
+        ),
+        (
+            "a call that changes more",
+            with("\"effect\":\"read\",\"asked\":false", "\"effect\":\"destructive\",\"asked\":true"),
+        ),
+        ("another call behind the gate", with("\"call\":\"post\"", "\"call\":\"file\"")),
+        (
+            "tried again",
+            with(",\"effect\":\"destructive\"", ",\"settings\":{\"retry\":3},\"effect\":\"destructive\""),
+        ),
+    ];
+    let mut said = String::new();
+    for (what, edited) in edits {
+        said += &format!("{what}\n{}\n", refusal(&sealed(&edited)).unwrap());
+    }
+    insta::assert_snapshot!(said);
 }
 
 #[test]
@@ -318,64 +353,6 @@ fn hostile_files_are_refused_without_a_crash() {
     }
     let deep = format!("{{\"format\":\"actions/1\",\"recipe\":{}", "[".repeat(200_000));
     assert!(refusal(&deep).is_some());
-}
-
-/// A recipe made of a few numbers.
-fn grown(seed: &[(u8, u8, u8)]) -> Sketch {
-    let tools = outline::TOOLS;
-    let mut made = sketch();
-    let mut names: Vec<String> = Vec::new();
-    let mut number = 0;
-    for (block, steps, pick) in seed {
-        let before = names.clone();
-        let read = |n: usize| -> Vec<&str> {
-            if before.is_empty() || n.is_multiple_of(2) {
-                vec![]
-            } else {
-                vec![before[n % before.len()].as_str()]
-            }
-        };
-        let tool = |n: usize| tools[(usize::from(*pick) + n * 7) % tools.len()];
-        let size = usize::from(*steps % 4) + 1;
-        made = match block % 5 {
-            0 | 1 => made.together(),
-            2 => made.then(),
-            3 => made.ask_me(),
-            _ if before.is_empty() => made.then(),
-            _ => made.check_block(),
-        };
-        match block % 5 {
-            3 => {
-                for q in 0..=usize::from(*pick % 2) {
-                    made = made.question(&format!("go {q}?"));
-                    for n in 0..size {
-                        number += 1;
-                        let name = format!("s{number}");
-                        made = made.under(&name, tool(n), &read(n));
-                        names.push(name);
-                    }
-                }
-            }
-            4 if !before.is_empty() => {
-                made = made.check(&before[usize::from(*pick) % before.len()]);
-                for n in 0..size - 1 {
-                    number += 1;
-                    let name = format!("s{number}");
-                    made = made.under(&name, tool(n), &read(n));
-                    names.push(name);
-                }
-            }
-            _ => {
-                for n in 0..size {
-                    number += 1;
-                    let name = format!("s{number}");
-                    made = made.call(&name, tool(n), &read(n));
-                    names.push(name);
-                }
-            }
-        }
-    }
-    made
 }
 
 proptest! {

@@ -47,6 +47,12 @@ impl<'a> Calls<'a> {
         !self.chooses && !self.conditions
     }
 
+    /// Whether calls with [alike](crate::schema::alike) arguments are the same, and the same to the policy. Arguments that
+    /// are literal are alike where they are equal; of others the policy may look at what references stand in them.
+    pub(crate) fn are_alike_in_kind(&self, literal: bool) -> bool {
+        literal || !self.conditions
+    }
+
     /// What the call is.
     pub(crate) fn classify(&mut self, args: &Template) -> Arc<Classification> {
         let (policy, server, definition) = (self.policy, self.server, self.definition);

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::{FORMAT, LoadError, wire};
 use crate::digest::Digest;
 use crate::effect::{Effect, Evidence};
-use crate::lower::Typed;
+use crate::lower::{Drawn, Read, Typed};
 use crate::outline::{self, Body, Item, Outline};
 use crate::plan::{Edge, Join, Judged, Node, NodeIx, NodeKind, Note, Plan};
 use crate::template::{Part, Ref, Segment, Source, Template};
@@ -153,14 +153,8 @@ impl<'t> Reading<'t> {
                 help: n.help.map(Into::into),
             })
             .collect();
-        Ok(Plan {
-            typed: Arc::new(Typed::of(outline)),
-            policy: file.policy,
-            graph: Arc::new(graph),
-            of_item,
-            joins,
-            notes,
-        })
+        let drawn = Drawn::read(Arc::new(Typed::of(outline)), Read { graph, of_item, joins });
+        Ok(Plan::of(Arc::new(drawn), file.policy, notes))
     }
 
     /// Draws the edges: none twice, and no way around.

@@ -41,13 +41,13 @@ impl Plan {
         let mut text = b"{\n".to_vec();
         field(&mut text, "format", &FORMAT);
         field(&mut text, "recipe", &self.outline().recipe);
-        field(&mut text, "policy", &self.policy);
+        field(&mut text, "policy", &self.policy());
         lines(&mut text, "definitions", self.wire_definitions());
         lines(&mut text, "inputs", self.outline().inputs.iter().map(input));
         lines(&mut text, "blocks", self.outline().blocks.iter().map(block));
         lines(&mut text, "nodes", self.nodes().filter_map(|(_, node)| self.wire_node(node)));
         lines(&mut text, "edges", self.wire_edges());
-        lines(&mut text, "notes", self.notes.iter().map(note));
+        lines(&mut text, "notes", self.notes().iter().map(note));
         text
     }
 
@@ -132,7 +132,7 @@ impl Plan {
     }
 
     fn wire_edges(&self) -> impl Iterator<Item = wire::Edge<'_>> {
-        self.edges_in_order().into_iter().map(|(from, to, Edge { reasons })| wire::Edge {
+        self.drawn().edges_in_order().into_iter().map(|(from, to, Edge { reasons })| wire::Edge {
             from: text(self.id(from)),
             to: text(self.id(to)),
             because: reasons

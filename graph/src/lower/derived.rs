@@ -1,14 +1,12 @@
-//! What follows from an outline: nodes and edges as numbers. A plan is made of it, or held against it.
-
-use std::sync::Arc;
+//! What follows from an outline: nodes and edges as numbers. A plan is drawn from it, or held against it.
 
 use petgraph::graph::DiGraph;
 
-use super::judge::Judgements;
+use super::drawn::Drawn;
+use super::judgements::{Judgements, Mark, Marks};
 use super::typed::Typed;
-use crate::digest::Digest;
 use crate::outline::{Item, Outline};
-use crate::plan::{Asks, Edge, Join, Node, NodeIx, NodeKind, Plan, Reason};
+use crate::plan::{Asks, Edge, Join, Node, NodeIx, NodeKind, Reason};
 
 /// The nodes and edges that follow from an outline.
 pub(crate) struct Derived {
@@ -176,33 +174,24 @@ impl Derived {
         }
     }
 
-    /// The plan; nothing where a call was not judged.
-    pub(super) fn into_plan(
-        self,
-        typed: Arc<Typed>,
-        policy: Digest,
-        judgements: &Judgements,
-    ) -> Option<Plan> {
+    /// The nodes and edges; nothing where a call was not judged.
+    pub(super) fn graph(&self, typed: &Typed, judgements: &Judgements) -> Option<DiGraph<Node, Edge>> {
         let mut graph = DiGraph::with_capacity(self.nodes.len(), self.edges.len());
         for made in &self.nodes {
-            graph.add_node(Node {
-                id: Derived::id(*made, &typed).text(),
-                kind: self.kind(*made, judgements)?,
-            });
+            graph
+                .add_node(Node { id: Derived::id(*made, typed).text(), kind: self.kind(*made, judgements)? });
         }
         for of_ends in self.edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let Some((from, to, ..)) = of_ends.first() else { continue };
             let reasons = of_ends.iter().map(|(.., reason, asks)| (*reason, *asks)).collect();
             graph.add_edge((*from).into(), (*to).into(), Edge { reasons });
         }
-        Some(Plan {
-            typed,
-            policy,
-            graph: Arc::new(graph),
-            of_item: self.of_item,
-            joins: self.joins,
-            notes: Vec::new(),
-        })
+        Some(graph)
+    }
+
+    /// The node of each item, and the `need` join of each block that has one.
+    pub(super) fn places(self) -> (Vec<NodeIx>, Vec<Option<NodeIx>>) {
+        (self.of_item, self.joins)
     }
 
     fn kind(&self, made: Made, judgements: &Judgements) -> Option<NodeKind> {
@@ -236,23 +225,24 @@ impl Derived {
     }
 }
 
-/// Holding a plan of the same outline against what was derived.
+/// Holding nodes and edges of the same outline against what was derived.
 impl Derived {
-    /// Whether a plan has these nodes and edges, judged like this, and no others. Linear.
-    pub(crate) fn is(&self, plan: &Plan, judgements: &Judgements) -> bool {
-        plan.of_item == self.of_item
-            && plan.joins == self.joins
-            && plan.len() == self.nodes.len()
-            && self.nodes.iter().zip(plan.graph.node_weights()).all(|(made, own)| {
-                self.is_kind(*made, &own.kind, judgements) && Derived::id(*made, &plan.typed).is(&own.id)
+    /// Whether these nodes and edges are drawn, with calls that count as much as these, and no others. Linear.
+    pub(crate) fn is(&self, drawn: &Drawn, marks: &Marks) -> bool {
+        drawn.of_item() == self.of_item
+            && drawn.joins() == self.joins
+            && drawn.graph().node_count() == self.nodes.len()
+            && self.nodes.iter().zip(drawn.graph().node_weights()).all(|(made, own)| {
+                self.is_kind(*made, &own.kind, marks) && Derived::id(*made, drawn.typed()).is(&own.id)
             })
-            && self.are_edges(plan)
+            && self.are_edges(drawn)
     }
 
-    fn is_kind(&self, made: Made, own: &NodeKind, judgements: &Judgements) -> bool {
+    fn is_kind(&self, made: Made, own: &NodeKind, marks: &Marks) -> bool {
         match (made, own) {
             (Made::Call { item }, NodeKind::Call { item: own, judged }) => {
-                item == *own && judgements.is(item, judged)
+                let says = Mark { effect: judged.effect, asked: judged.asked };
+                item == *own && marks.of(item) == Some(says)
             }
             (Made::Write { item }, NodeKind::Write { item: own })
             | (Made::Ask { item, .. }, NodeKind::Ask { item: own })
@@ -269,10 +259,10 @@ impl Derived {
         }
     }
 
-    fn are_edges(&self, plan: &Plan) -> bool {
+    fn are_edges(&self, drawn: &Drawn) -> bool {
         let mut derived = self.edges.iter();
         let mut last = None;
-        for (from, to, edge) in plan.edges_in_order() {
+        for (from, to, edge) in drawn.edges_in_order() {
             // One edge between two nodes, and none without a reason.
             if edge.reasons.is_empty() || last.replace((from, to)) == Some((from, to)) {
                 return false;

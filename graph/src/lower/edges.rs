@@ -7,27 +7,21 @@
 use super::derived::{Derived, Made};
 use super::frontier::{Branch, Frontier, Waiter};
 use super::guards::Guards;
-use super::judge::Judgements;
+use super::judgements::Marks;
 use super::typed::Typed;
+use super::worlds::Worlds;
 use crate::outline::{BlockKind, Body, Item};
 use crate::plan::{Asks, NodeIx, Reason};
-use crate::policy::Policy;
 
 /// Derives the nodes and edges that follow from what was typed. Linear in steps and references.
-pub(super) fn derive(typed: &Typed, judgements: &Judgements, guards: &Guards, policy: &Policy) -> Derived {
-    let mut worlds: Vec<&str> = typed.tools_called().map(|(server, _)| policy.world(server)).collect();
-    let of_tool = worlds.clone();
-    worlds.sort_unstable();
-    worlds.dedup();
-    let world = |name: &str| worlds.binary_search(&name).unwrap_or(0);
+pub(super) fn derive(typed: &Typed, marks: &Marks, guards: &Guards, worlds: &Worlds) -> Derived {
     let mut deriving = Deriving {
         typed,
-        judgements,
+        marks,
         guards,
-        worlds: of_tool.into_iter().map(world).collect(),
+        worlds,
         out: Derived::of(&typed.outline),
-        // Sentences belong to no world and are waited for in every one.
-        frontier: Frontier::new(worlds.len().max(1)),
+        frontier: Frontier::new(worlds.count()),
         from_joins: Vec::new(),
         waits: Vec::new(),
         questions: 0,
@@ -42,10 +36,9 @@ pub(super) fn derive(typed: &Typed, judgements: &Judgements, guards: &Guards, po
 
 struct Deriving<'a> {
     typed: &'a Typed,
-    judgements: &'a Judgements,
+    marks: &'a Marks,
     guards: &'a Guards,
-    /// The world of each tool that is called.
-    worlds: Vec<usize>,
+    worlds: &'a Worlds,
     out: Derived,
     frontier: Frontier,
     /// For each item: the blocks from whose `need` joins it gets data, directly or through other steps. Shorter than the
@@ -70,7 +63,7 @@ impl Deriving<'_> {
             let Some(item) = typed.outline.items.get(*place) else { continue };
             let key = match block.kind {
                 // What changes nothing waits for nothing beside it either way.
-                BlockKind::Together => self.changes(*place).then_some(*place),
+                BlockKind::Together => self.marks.changes(*place).then_some(*place),
                 BlockKind::AskMe => Some(item.under.unwrap_or(*place)),
                 BlockKind::Then | BlockKind::Check => None,
             };
@@ -124,11 +117,6 @@ impl Deriving<'_> {
         }
     }
 
-    /// Whether an item is a call that changes something.
-    fn changes(&self, place: usize) -> bool {
-        self.judgements.of(place).is_some_and(|judgement| judgement.effect.changes())
-    }
-
     fn edge_from(&mut self, place: usize, to: NodeIx, reason: Reason, asks: Asks) {
         if let Some(from) = self.out.node_of(place) {
             self.out.edge(from, to, reason, asks);
@@ -136,9 +124,9 @@ impl Deriving<'_> {
     }
 
     fn waiter<'l>(&self, place: usize, item: &Item, loose: &'l [usize]) -> Waiter<'l> {
-        let world = || self.typed.tool_of(place).and_then(|tool| self.worlds.get(tool)).copied().unwrap_or(0);
+        let world = || self.typed.tool_of(place).map_or(0, |tool| self.worlds.of_tool(tool));
         match &item.body {
-            Body::Call(_) if self.changes(place) => Waiter::Effect { world: world(), loose },
+            Body::Call(_) if self.marks.changes(place) => Waiter::Effect { world: world(), loose },
             Body::Call(_) => Waiter::Read { world: world(), loose },
             Body::Sentence(_) => Waiter::Sentence,
             Body::Question(_) => Waiter::Question { loose },
@@ -149,7 +137,7 @@ impl Deriving<'_> {
     /// Makes the item's node, with a gate in front of a call that is asked, and returns where its edges enter.
     fn nodes(&mut self, place: usize, item: &Item) -> NodeIx {
         match &item.body {
-            Body::Call(_) if self.judgements.of(place).is_some_and(|j| j.asked) => {
+            Body::Call(_) if self.marks.is_asked(place) => {
                 self.out.guarded_call(place, self.guards.words_on_gate(place))
             }
             Body::Call(_) => self.out.step(place, Made::Call { item: place }),

@@ -1,6 +1,6 @@
 //! Which question or check guards what, and which question is a node of its own.
 
-use super::judge::Judgements;
+use super::judgements::Marks;
 use super::lists::Lists;
 use super::typed::Typed;
 use crate::outline::{Body, Outline};
@@ -20,7 +20,7 @@ pub(super) struct Guards {
 
 impl Guards {
     /// Works them out. Linear.
-    pub(super) fn of(typed: &Typed, judgements: &Judgements) -> Guards {
+    pub(super) fn of(typed: &Typed, marks: &Marks) -> Guards {
         let (outline, scopes) = (&typed.outline, &typed.scopes);
         if scopes.iter().all(Option::is_none) {
             return Guards::default(); // There is no question and no check.
@@ -39,8 +39,11 @@ impl Guards {
             for (place, scope) in scopes.iter().enumerate() {
                 let Some(Scope { bare, count: 1, first }) = *scope else { continue };
                 let question = matches!(outline.items.get(place).map(|i| &i.body), Some(Body::Question(_)));
-                let asked = judgements.of(first).is_some_and(|j| j.asked);
-                if question && asked && bare != indented && guards.words_on_gate(first).is_none() {
+                if question
+                    && marks.is_asked(first)
+                    && bare != indented
+                    && guards.words_on_gate(first).is_none()
+                {
                     guards.put_on_gate(place, first);
                 }
             }

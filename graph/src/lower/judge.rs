@@ -1,185 +1,145 @@
 //! What each call does outside, and whether it is asked.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::Floor;
+use super::judgements::{Found, Judgements, Mark, Marks};
+use super::kinds::Kind;
 use super::shape::label;
 use super::typed::Typed;
 use crate::catalog::{Catalog, Definition};
-use crate::digest::Digest;
-use crate::effect::{Calls, Classification, Effect, Evidence};
-use crate::outline::{Body, Call};
-use crate::plan::Judged;
+use crate::effect::{Calls, Classification, Evidence};
+use crate::outline::{Body, Call, Item};
 use crate::policy::{Asking, AskingOf, Author, Policy};
 use crate::problem::Problem;
 use crate::schema::{self, InputSchema};
-use crate::template::Template;
-use crate::value::Value;
-
-/// What each call is, by item.
-#[derive(Debug, Default)]
-pub(crate) struct Judgements {
-    /// Nothing for what is no call, and for calls that may not be made.
-    by_item: Vec<Option<Judgement>>,
-    /// What was found out, each thing once: most calls of one tool are the same to catalog and policy.
-    found: Vec<Found>,
-}
-
-/// A call, judged.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Judgement {
-    /// Its effect: the stronger of the floor and of now.
-    pub(crate) effect: Effect,
-    /// Whether it gets a gate.
-    pub(crate) asked: bool,
-    /// What catalog and policy say of it: an index into `found`.
-    found: usize,
-}
-
-/// What catalog and policy say now of a call, before any floor.
-#[derive(Debug)]
-pub(crate) struct Found {
-    /// Digest of its tool's definition.
-    pub(crate) definition: Digest,
-    /// What it does.
-    pub(crate) now: Arc<Classification>,
-    /// Whether catalog and policy alone would have it asked.
-    pub(crate) asked_now: bool,
-    /// Why it is asked or not.
-    pub(crate) why: Evidence,
-    /// Both, as they go into the plan.
-    pub(crate) evidence: Arc<[Evidence]>,
-}
-
-impl Judgements {
-    /// The judgement of an item.
-    pub(crate) fn of(&self, item: usize) -> Option<Judgement> {
-        self.by_item.get(item).copied().flatten()
-    }
-
-    /// What was found out about an item.
-    pub(crate) fn found(&self, item: usize) -> Option<&Found> {
-        self.found.get(self.of(item)?.found)
-    }
-
-    /// What goes into the plan about a call that was judged.
-    pub(super) fn judged(&self, item: usize) -> Option<Judged> {
-        let (judgement, found) = (self.of(item)?, self.found(item)?);
-        Some(Judged {
-            definition: found.definition,
-            effect: judgement.effect,
-            asked: judgement.asked,
-            evidence: Arc::clone(&found.evidence),
-        })
-    }
-
-    /// Whether a plan says the same of a call, but for the words.
-    pub(super) fn is(&self, item: usize, own: &Judged) -> bool {
-        self.of(item).is_some_and(|now| now.effect == own.effect && now.asked == own.asked)
-            && self.found(item).is_some_and(|found| found.definition == own.definition)
-    }
-
-    /// Puts the words of now in the place of those that a plan has.
-    pub(crate) fn put_words<'p>(&self, judged: impl Iterator<Item = (usize, &'p mut Judged)>) {
-        for (item, judged) in judged {
-            if let Some(found) = self.found(item) {
-                judged.evidence = Arc::clone(&found.evidence);
-            }
-        }
-    }
-
-    /// Whether the words of a plan are those of now.
-    pub(crate) fn are_words<'p>(&self, judged: impl Iterator<Item = (usize, &'p Judged)>) -> bool {
-        // Most calls share their words with the call before.
-        let mut same: Option<(&Arc<[Evidence]>, usize)> = None;
-        for (item, own) in judged {
-            let Some(at) = self.of(item).map(|judgement| judgement.found) else { return false };
-            if same.is_some_and(|(words, found)| found == at && Arc::ptr_eq(words, &own.evidence)) {
-                continue;
-            }
-            if self.found.get(at).is_none_or(|found| found.evidence != own.evidence) {
-                return false;
-            }
-            same = Some((&own.evidence, at));
-        }
-        true
-    }
-}
 
 /// The input schemas of the tools that are called, in the order of [`Typed::tools_called`]; nothing where a tool is not in
 /// the catalog, and the error is what is broken in one.
 pub(crate) type Schemas = Vec<Option<Result<InputSchema, String>>>;
 
-/// Judges every call. What is wrong for certain becomes a problem.
+/// Judges every call, never below the floor. What is wrong for certain becomes a problem.
 pub(super) fn calls(
     typed: &Typed,
     catalog: &Catalog,
     policy: &Policy,
     author: Author,
-    floor: &Floor,
+    floor: &Marks,
     problems: &mut Vec<Problem>,
 ) -> (Judgements, Schemas) {
     let outline = &typed.outline;
     let tool = |(server, tool)| Some(Tool::of(server, catalog.definition(server, tool)?, policy));
-    let mut tools: Vec<Option<Tool<'_>>> = typed.tools_called().map(tool).collect();
-    let mut judgements = Judgements { by_item: vec![None; outline.items.len()], found: Vec::new() };
-    let mut written: HashMap<(usize, &Value), &str> = HashMap::new();
-    let inputs: schema::Inputs<'_> = outline.inputs.iter().map(|i| (i.name.as_str(), i.kind)).collect();
-    for (place, item) in outline.items.iter().enumerate() {
-        let Body::Call(call) = &item.body else { continue };
-        let Some(at) = typed.tool_of(place) else { continue };
-        let Some(tool) = tools.get_mut(at).and_then(Option::as_mut) else {
-            let message = format!("{} calls a tool that is not in the catalog", label(item));
-            let help = format!("look at `plangate tools` for what {} offers", call.server);
-            problems.push(Problem::error("R0501", Some(place), message).help(help));
-            continue;
+    let mut judging = Judging {
+        author,
+        inputs: outline.inputs.iter().map(|i| (i.name.as_str(), i.kind)).collect(),
+        tools: typed.tools_called().map(tool).collect(),
+        fit: vec![false; typed.calls.shapes],
+        found: Vec::new(),
+        problems,
+    };
+    let mut judgements = Judgements::of_items(outline.items.len());
+    let mut seen: Vec<Seen> = vec![Seen::default(); typed.calls.kinds.len()];
+    for call in &typed.calls.placed {
+        let (place, at) = (call.place as usize, call.kind as usize);
+        let (Some(kind), Some(seen)) = (typed.calls.kinds.get(at), seen.get_mut(at)) else { continue };
+        let least = floor.of(place).unwrap_or(Mark::LEAST);
+        // Most calls are of a kind of which there is nothing to say.
+        let quiet = seen.quiet.filter(|quiet| quiet.decidable || !quiet.now.or(least).asked);
+        let judged = match quiet {
+            Some(quiet) => Some((quiet.found, quiet.now)),
+            None => outline.items.get(place).and_then(|item| judging.call(place, item, kind, least, seen)),
         };
-        problems.extend(tool.hold(place, call, &inputs));
-        let asking = match tool.ask(call, author, &mut judgements.found) {
-            Ok(found) => judgements.found.get(found).map(|is| (found, is)),
-            Err(why) => {
-                problems.push(Problem::error(
-                    "R0502",
-                    Some(place),
-                    format!("{} is denied by the policy: {}", label(item), why.says),
-                ));
-                continue;
-            }
-        };
-        let Some((found, Found { now, asked_now, why, .. })) = asking else { continue };
-        let (least, gated) = floor.get(place).copied().unwrap_or((Effect::Read, false));
-        let effect = now.effect.max(least);
-        let asked = *asked_now || gated;
-        if asked && let Some((why, help)) = tool.undecidable(call) {
-            let message = format!("{} is to be asked, and nobody could decide it: {why}", label(item));
-            problems.push(Problem::error("P0203", Some(place), message).help(help));
-        }
-        if call.without_asking {
-            problems.extend(waiver(place, call, now, *asked_now, author, why));
-        }
-        if call.settings.retry > 0 && effect.changes() {
-            let message = format!("{} changes something outside and is never tried again", label(item));
-            let help = "take `retry:` out: what was not done can be asked again, what may have been done must not be repeated";
-            problems.push(Problem::error("R0504", Some(place), message).help(help));
-        }
-        if effect.changes()
-            && let Some(literal) = call.args.literal()
-            && let Some(first) = written.insert((at, literal), &call.name)
-        {
-            let message = format!("{} is the same call with the same arguments as `{first}`", label(item));
-            let help = format!(
-                "a plan that changes something twice by mistake is refused: take one out, or let `{}` differ",
-                call.name
-            );
-            problems.push(Problem::error("R0506", Some(place), message).help(help));
-        }
-        if let Some(slot) = judgements.by_item.get_mut(place) {
-            *slot = Some(Judgement { effect, asked, found });
+        if let Some((found, now)) = judged {
+            let mark = now.or(least);
+            judgements.raised |= mark != least;
+            judgements.put(place, found, mark);
         }
     }
-    let schemas = tools.into_iter().map(|tool| Some(tool?.schema)).collect();
+    judgements.found = judging.found;
+    let schemas = judging.tools.into_iter().map(|tool| Some(tool?.schema)).collect();
     (judgements, schemas)
+}
+
+/// What was seen of the calls of one kind.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// Nothing is wrong with their arguments.
+    fit: bool,
+    /// They are all judged like this, and there is nothing to say of any of them.
+    quiet: Option<Quiet>,
+}
+
+#[derive(Clone, Copy)]
+struct Quiet {
+    /// An index into what was found.
+    found: u32,
+    /// What they are, before any floor.
+    now: Mark,
+    /// Somebody could decide a gate of them; otherwise that was not looked at.
+    decidable: bool,
+}
+
+struct Judging<'a, 'p> {
+    author: Author,
+    inputs: schema::Inputs<'a>,
+    tools: Vec<Option<Tool<'a>>>,
+    /// For each shape of arguments, whether they pass a schema that looks at shapes alone.
+    fit: Vec<bool>,
+    found: Vec<Found>,
+    problems: &'p mut Vec<Problem>,
+}
+
+impl Judging<'_, '_> {
+    /// Judges one call, and says what is wrong with it: what was found of it, and what it is before any floor. Nothing where
+    /// it may not be made.
+    fn call(
+        &mut self,
+        place: usize,
+        item: &Item,
+        kind: &Kind,
+        least: Mark,
+        seen: &mut Seen,
+    ) -> Option<(u32, Mark)> {
+        let Body::Call(call) = &item.body else { return None };
+        let Some(tool) = self.tools.get_mut(kind.tool as usize).and_then(Option::as_mut) else {
+            let message = format!("{} calls a tool that is not in the catalog", label(item));
+            let help = format!("look at `plangate tools` for what {} offers", call.server);
+            self.problems.push(Problem::error("R0501", Some(place), message).help(help));
+            return None;
+        };
+        let before = self.problems.len();
+        let shape = self.fit.get_mut(kind.shape as usize).filter(|_| tool.looks_at_shapes);
+        if !seen.fit && !shape.as_deref().copied().unwrap_or(false) {
+            self.problems.extend(arguments(place, call, &tool.schema, &self.inputs));
+            seen.fit = self.problems.len() == before;
+            if let Some(shape) = shape {
+                *shape = seen.fit;
+            }
+        }
+        let at = match tool.ask(call, self.author, &mut self.found) {
+            Ok(at) => at,
+            Err(why) => {
+                let message = format!("{} is denied by the policy: {}", label(item), why.says);
+                self.problems.push(Problem::error("R0502", Some(place), message));
+                return None;
+            }
+        };
+        let found = self.found.get(at)?;
+        let now = Mark { effect: found.now.effect, asked: found.asked_now };
+        let asked = now.asked || least.asked;
+        if asked && let Some((why, help)) = tool.undecidable(call) {
+            let message = format!("{} is to be asked, and nobody could decide it: {why}", label(item));
+            self.problems.push(Problem::error("P0203", Some(place), message).help(help));
+        }
+        if call.without_asking {
+            let waiver = waiver(place, call, &found.now, found.asked_now, self.author, &found.why);
+            self.problems.extend(waiver);
+        }
+        let at = u32::try_from(at).ok()?;
+        if self.problems.len() == before && tool.calls.are_alike_in_kind(kind.literal) {
+            seen.quiet = Some(Quiet { found: at, now, decidable: asked });
+        }
+        Some((at, now))
+    }
 }
 
 /// One tool that is called, and what its calls had in common so far.
@@ -188,9 +148,9 @@ struct Tool<'a> {
     server: &'a str,
     definition: &'a Definition,
     schema: Result<InputSchema, String>,
+    /// Its schema asks for shapes alone.
+    looks_at_shapes: bool,
     calls: Calls<'a>,
-    /// The last arguments that nothing was wrong with.
-    passed: Option<&'a Template>,
     /// What was found out of calls that say `without asking`, and of those that do not, where arguments have no say in it.
     found: [Option<Result<usize, Evidence>>; 2],
     /// Somebody could decide a gate of it, and arguments have no say in that.
@@ -204,23 +164,11 @@ impl<'a> Tool<'a> {
             server,
             definition,
             schema: InputSchema::new(&definition.input_schema),
+            looks_at_shapes: schema::looks_at_shapes(&definition.input_schema),
             calls: Calls::of(server, definition, policy),
-            passed: None,
             found: [None, None],
             decidable: false,
         }
-    }
-
-    /// Holds the arguments of a call against the schema.
-    fn hold(&mut self, place: usize, call: &'a Call, inputs: &schema::Inputs<'_>) -> Vec<Problem> {
-        if self.passed.is_some_and(|passed| schema::alike(passed, &call.args, inputs)) {
-            return Vec::new();
-        }
-        let problems = arguments(place, call, &self.schema, inputs);
-        if problems.is_empty() {
-            self.passed = Some(&call.args);
-        }
-        problems
     }
 
     /// What catalog and policy say of a call: an index into what was found. The error is why it may not be made at all.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::derived::Derived;
 use super::guards::Guards;
-use super::judge::Judgements;
+use super::judgements::Marks;
 use super::shape::label;
 use super::typed::Typed;
 use crate::outline::{Block, BlockKind, Body, Item};
@@ -12,9 +12,9 @@ use crate::plan::Note;
 use crate::problem::Problem;
 
 /// Notes and warnings, in no particular order.
-pub(super) fn of(typed: &Typed, judgements: &Judgements, derived: &Derived, guards: &Guards) -> Vec<Problem> {
+pub(super) fn of(typed: &Typed, marks: &Marks, derived: &Derived, guards: &Guards) -> Vec<Problem> {
     let mut problems = moved(typed, derived);
-    problems.extend(side_by_side(typed, judgements));
+    problems.extend(side_by_side(typed, marks));
     for place in &guards.idle {
         if let Some(item) = typed.outline.items.get(*place) {
             let message = format!("{} guards nothing", label(item));
@@ -88,13 +88,13 @@ fn sentence(item: &Item, block: &Block, whole: bool, beside: &str) -> String {
 }
 
 /// Two effects of one `together:` that go to one server.
-fn side_by_side(typed: &Typed, judgements: &Judgements) -> Vec<Problem> {
+fn side_by_side(typed: &Typed, marks: &Marks) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut seen: BTreeMap<(usize, &str), &str> = BTreeMap::new();
     for (place, item) in typed.outline.items.iter().enumerate() {
         let Body::Call(call) = &item.body else { continue };
         let together = typed.outline.blocks.get(item.block).is_some_and(|b| b.kind == BlockKind::Together);
-        if !together || !judgements.of(place).is_some_and(|judgement| judgement.effect.changes()) {
+        if !together || !marks.changes(place) {
             continue;
         }
         if let Some(first) = seen.insert((item.block, &call.server), &call.name) {

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use super::guards::{Scope, scopes};
+use super::kinds::Calls;
 use super::lists::Lists;
 use super::shape::{Names, check, counted};
 use crate::outline::{BlockKind, Body, Outline};
@@ -30,10 +31,10 @@ pub(crate) struct Typed {
     pub(super) numbers: Vec<usize>,
     /// For each item that is a question or check, what it guards.
     pub(super) scopes: Vec<Option<Scope>>,
-    /// The tools that are called, each by the first call of it.
-    pub(super) tools: Vec<usize>,
+    /// The calls, by tool and kind.
+    pub(super) calls: Calls,
     /// For each item that is a call, the index of its tool.
-    pub(super) tool_of: Vec<Option<usize>>,
+    tool_of: Vec<Option<u32>>,
 }
 
 impl Typed {
@@ -51,12 +52,13 @@ impl Typed {
             after: Lists::default(),
             counted: Lists::default(),
             scopes: Vec::new(),
-            tools: Vec::new(),
+            calls: Calls::default(),
             tool_of: Vec::new(),
         };
         if made.faults.is_empty() {
             made.resolve(&outline, &names);
-            made.find_tools(&outline);
+            made.calls = Calls::of(&outline);
+            made.tool_of = made.calls.tool_of(outline.items.len());
             made.scopes = scopes(&outline);
         }
         Typed { outline, ..made }
@@ -85,31 +87,9 @@ impl Typed {
         }
     }
 
-    fn find_tools(&mut self, outline: &Outline) {
-        let mut known: HashMap<(&str, &str), usize> = HashMap::new();
-        // Many calls are of the tool of the call before.
-        let mut last: Option<((&str, &str), usize)> = None;
-        for (place, item) in outline.items.iter().enumerate() {
-            let Body::Call(call) = &item.body else {
-                self.tool_of.push(None);
-                continue;
-            };
-            let tool = (call.server.as_str(), call.tool.as_str());
-            let at = match last {
-                Some((before, at)) if before == tool => at,
-                _ => *known.entry(tool).or_insert_with(|| {
-                    self.tools.push(place);
-                    self.tools.len() - 1
-                }),
-            };
-            last = Some((tool, at));
-            self.tool_of.push(Some(at));
-        }
-    }
-
     /// Server and tool of every tool that is called, by index.
     pub(crate) fn tools_called(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.tools.iter().filter_map(|place| match &self.outline.items.get(*place)?.body {
+        self.calls.tools.iter().filter_map(|place| match &self.outline.items.get(*place)?.body {
             Body::Call(call) => Some((call.server.as_str(), call.tool.as_str())),
             _ => None,
         })
@@ -117,7 +97,13 @@ impl Typed {
 
     /// The index of the tool that an item calls.
     pub(crate) fn tool_of(&self, item: usize) -> Option<usize> {
-        self.tool_of.get(item).copied().flatten()
+        self.tool_of.get(item).copied().flatten().map(|tool| tool as usize)
+    }
+
+    /// The places of all calls in typed order, each with the index of its tool.
+    pub(super) fn places_of_calls(&self) -> impl Iterator<Item = (usize, usize)> {
+        let tool = |kind: u32| self.calls.kinds.get(kind as usize).map(|kind| kind.tool as usize);
+        self.calls.placed.iter().filter_map(move |call| Some((call.place as usize, tool(call.kind)?)))
     }
 }
 

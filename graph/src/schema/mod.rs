@@ -8,6 +8,7 @@
 //! on the way: bounds are compared again digit by digit, and what else depends on its exact value (`enum`, `const`,
 //! `multipleOf`, `uniqueItems`) is left to the tool.
 
+mod alike;
 mod certain;
 mod sentence;
 mod sketch;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use crate::outline::InputKind;
 use crate::template::Template;
 use crate::value::Value;
+pub(crate) use alike::{alike, looks_at_shapes, same_shape};
 use sketch::Sketch;
 
 /// Kinds of the inputs by name.
@@ -91,24 +93,6 @@ impl InputSchema {
 /// Holds arguments against a schema; a reference may become anything. The error is what is broken in the schema itself.
 pub fn check(schema: &Value, args: &Template, inputs: &Inputs<'_>) -> Result<Vec<Fault>, String> {
     Ok(InputSchema::new(schema)?.check(args, inputs))
-}
-
-/// Whether two arguments are the same to every schema: the same literals, and in the places of references others that may
-/// become as much. What holds of one holds of the other.
-pub(crate) fn alike(a: &Template, b: &Template, inputs: &Inputs<'_>) -> bool {
-    match (a, b) {
-        (Template::Lit(a), Template::Lit(b)) => a == b,
-        (Template::Ref(a), Template::Ref(b)) => sketch::kind_of(a, inputs) == sketch::kind_of(b, inputs),
-        (Template::Text(_), Template::Text(_)) => true,
-        (Template::List(a), Template::List(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b, inputs))
-        }
-        (Template::Object(a), Template::Object(b)) => {
-            a.len() == b.len()
-                && a.iter().zip(b).all(|((key, a), (other, b))| key == other && alike(a, b, inputs))
-        }
-        _ => false,
-    }
 }
 
 /// How often a pattern may backtrack; beyond it the text counts as not matching.

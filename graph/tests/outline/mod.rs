@@ -6,6 +6,7 @@
     missing_debug_implementations,
     clippy::unwrap_used,
     clippy::panic,
+    clippy::indexing_slicing,
     clippy::format_push_string,
     clippy::must_use_candidate,
     clippy::missing_panics_doc,
@@ -199,4 +200,68 @@ pub fn same(found: &str, wanted: &str) {
         text.lines().map(|l| l.trim().to_owned()).filter(|l| !l.is_empty()).collect()
     };
     assert_eq!(lines(found), lines(wanted), "\nfound:\n{found}");
+}
+
+/// The text with a digest that fits, as whoever edits the file can write it.
+pub fn sealed(text: &str) -> String {
+    let body = text.split("  \"digest\"").next().unwrap();
+    format!("{body}  \"digest\": \"{}\"\n}}\n", Digest::of(body.as_bytes()))
+}
+
+/// A recipe made of a few numbers.
+pub fn grown(seed: &[(u8, u8, u8)]) -> Sketch {
+    let tools = TOOLS;
+    let mut made = sketch();
+    let mut names: Vec<String> = Vec::new();
+    let mut number = 0;
+    for (block, steps, pick) in seed {
+        let before = names.clone();
+        let read = |n: usize| -> Vec<&str> {
+            if before.is_empty() || n.is_multiple_of(2) {
+                vec![]
+            } else {
+                vec![before[n % before.len()].as_str()]
+            }
+        };
+        let tool = |n: usize| tools[(usize::from(*pick) + n * 7) % tools.len()];
+        let size = usize::from(*steps % 4) + 1;
+        made = match block % 5 {
+            0 | 1 => made.together(),
+            2 => made.then(),
+            3 => made.ask_me(),
+            _ if before.is_empty() => made.then(),
+            _ => made.check_block(),
+        };
+        match block % 5 {
+            3 => {
+                for q in 0..=usize::from(*pick % 2) {
+                    made = made.question(&format!("go {q}?"));
+                    for n in 0..size {
+                        number += 1;
+                        let name = format!("s{number}");
+                        made = made.under(&name, tool(n), &read(n));
+                        names.push(name);
+                    }
+                }
+            }
+            4 if !before.is_empty() => {
+                made = made.check(&before[usize::from(*pick) % before.len()]);
+                for n in 0..size - 1 {
+                    number += 1;
+                    let name = format!("s{number}");
+                    made = made.under(&name, tool(n), &read(n));
+                    names.push(name);
+                }
+            }
+            _ => {
+                for n in 0..size {
+                    number += 1;
+                    let name = format!("s{number}");
+                    made = made.call(&name, tool(n), &read(n));
+                    names.push(name);
+                }
+            }
+        }
+    }
+    made
 }

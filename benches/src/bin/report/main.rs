@@ -1,6 +1,6 @@
 //! Prints what plangate costs as ratios of things measured in this one process, medians of interleaved rounds, with what
-//! is demanded of each. `report store` measures the store alone; `report peers` prints one line a number for the table of
-//! peers instead.
+//! is demanded of each. `report compiling` measures compiling and verifying alone, `report store` the store; `report peers`
+//! prints one line a number for the table of peers instead.
 
 mod compiling;
 mod durability;
@@ -22,13 +22,18 @@ fn main() -> Fallible<()> {
             process::measure(&mut table)?;
             table.print()
         }
+        Some("compiling") => {
+            compiling::measure(&mut table)?;
+            table.print()
+        }
         Some("store") => {
             durability::measure(&mut table)?;
             table.print()
         }
         Some("peers") => running::for_peers(),
-        Some(other) => {
-            Err(format!("{other:?} is nothing that can be reported; there are `store` and `peers`").into())
-        }
+        Some(other) => Err(format!(
+            "{other:?} is nothing that can be reported; there are `compiling`, `store` and `peers`"
+        )
+        .into()),
     }
 }
