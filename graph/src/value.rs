@@ -331,15 +331,20 @@ fn read(raw: &RawValue, depth: usize) -> Result<Value, ValueError> {
         Some(b'{' | b'[') if depth >= MAX_DEPTH => Err(ValueError::TooDeep),
         Some(b'{') => {
             let Members(members) = serde_json::from_str(text).map_err(syntax)?;
-            let members = members
-                .into_iter()
-                .map(|(key, raw)| Ok((key, read(raw, depth + 1)?)))
-                .collect::<Result<_, ValueError>>()?;
-            Ok(Value::Object(Object::new(members)?))
+            // Sized up front: collecting results would keep room for four.
+            let mut kept = Vec::with_capacity(members.len());
+            for (key, raw) in members {
+                kept.push((key, read(raw, depth + 1)?));
+            }
+            Ok(Value::Object(Object::new(kept)?))
         }
         Some(b'[') => {
             let Elements(items) = serde_json::from_str(text).map_err(syntax)?;
-            Ok(Value::List(items.into_iter().map(|raw| read(raw, depth + 1)).collect::<Result<_, _>>()?))
+            let mut kept = Vec::with_capacity(items.len());
+            for raw in items {
+                kept.push(read(raw, depth + 1)?);
+            }
+            Ok(Value::List(kept))
         }
         Some(b'"') => Ok(Value::Text(serde_json::from_str(text).map_err(syntax)?)),
         Some(b't') => Ok(Value::Bool(true)),
