@@ -14,11 +14,11 @@ type Turn = (u64, Reverse<NodeIx>);
 
 /// The ready nodes that need a worker. One queue per capped server and one for all others, each once for claims and
 /// once for what only reads, so that a full server or a hold passes over a queue and not over its nodes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Ready {
     ranks: Table<u64>,
-    /// The slots that a node takes besides a worker.
-    slots_of: Table<Seat>,
+    /// The queue of each node.
+    queue_of: Table<u32>,
     queues: Vec<(BinaryHeap<Turn>, Seat)>,
     servers: Vec<Slots>,
     workers: Slots,
@@ -30,30 +30,32 @@ struct Seat {
     call: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Slots {
     free: usize,
 }
 
 impl Ready {
     pub(super) fn new(shape: &Topology, limits: &Limits, ranks: Table<u64>) -> Ready {
-        let seat = |ix| {
+        // Queues stand in pairs: first that of all servers without a cap, then those of the others.
+        let queue = |ix| {
             let (server, call) = match shape.kind(ix) {
                 Kind::Read { server } => (Some(*server), false),
                 Kind::Call { server, .. } => (Some(*server), true),
                 _ => (None, false),
             };
-            let server = server.and_then(|s| limits.caps.iter().position(|(capped, _)| *capped == s));
-            Seat { server, call }
+            let capped = server.and_then(|s| limits.caps.iter().position(|(capped, _)| *capped == s));
+            let pair = capped.map_or(0, |at| at + 1);
+            u32::try_from(2 * pair + usize::from(call)).unwrap_or(u32::MAX)
         };
-        let slots_of = Table(shape.indices().map(seat).collect());
+        let queue_of = Table(shape.indices().map(queue).collect());
         let lanes = std::iter::once(None).chain((0..limits.caps.len()).map(Some));
         let queues = lanes
             .flat_map(|server| [false, true].map(|call| (BinaryHeap::new(), Seat { server, call })))
             .collect();
         Ready {
             ranks,
-            slots_of,
+            queue_of,
             queues,
             servers: limits.caps.iter().map(|(_, cap)| Slots { free: (*cap).max(1) }).collect(),
             workers: Slots { free: limits.workers.unwrap_or(usize::MAX).max(1) },
@@ -61,9 +63,8 @@ impl Ready {
     }
 
     pub(super) fn put(&mut self, ix: NodeIx) {
-        let seat = self.slots_of[ix];
         let turn = (self.ranks[ix], Reverse(ix));
-        if let Some((queue, _)) = self.queues.iter_mut().find(|(_, s)| *s == seat) {
+        if let Some((queue, _)) = self.queues.get_mut(self.queue_of[ix] as usize) {
             queue.push(turn);
         }
     }
@@ -93,7 +94,8 @@ impl Ready {
 
     /// A node gives its slots back.
     pub(super) fn release(&mut self, ix: NodeIx) {
-        if let Some(slots) = self.slots_of[ix].server.and_then(|s| self.servers.get_mut(s)) {
+        let seat = self.queues.get(self.queue_of[ix] as usize).map(|(_, seat)| *seat);
+        if let Some(slots) = seat.and_then(|seat| self.servers.get_mut(seat.server?)) {
             slots.free += 1;
         }
         self.workers.free += 1;

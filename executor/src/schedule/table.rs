@@ -10,6 +10,12 @@ use super::topology::Link;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table<T>(pub Vec<T>);
 
+impl<T> Default for Table<T> {
+    fn default() -> Table<T> {
+        Table(Vec::new())
+    }
+}
+
 impl<T> Table<T> {
     /// How many nodes there are.
     pub fn len(&self) -> usize {
@@ -45,7 +51,7 @@ impl<T> IndexMut<NodeIx> for Table<T> {
 /// Links of all nodes in one list; those of a node stand together, by the other end.
 #[derive(Clone, Debug)]
 pub(super) struct Links {
-    ends: Table<(usize, usize)>,
+    ends: Table<(u32, u32)>,
     links: Vec<Link>,
 }
 
@@ -54,7 +60,7 @@ impl Links {
         let mut all: Vec<_> = of.collect();
         all.sort_by_key(|(at, link)| (*at, link.node));
         let mut ends = Table(vec![(0, 0); nodes]);
-        for (i, (at, _)) in all.iter().enumerate() {
+        for (i, (at, _)) in (0..).zip(&all) {
             let (start, end) = &mut ends[*at];
             if start == end {
                 *start = i;
@@ -66,6 +72,6 @@ impl Links {
 
     pub(super) fn of(&self, ix: NodeIx) -> &[Link] {
         let (start, end) = self.ends[ix];
-        self.links.get(start..end).unwrap_or_default()
+        self.links.get(start as usize..end as usize).unwrap_or_default()
     }
 }
