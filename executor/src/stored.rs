@@ -14,7 +14,7 @@ use plangate_graph::{NodeIx, Plan, Value};
 
 use crate::drive::{Restore, last_rows, result_of};
 use crate::error::RunError;
-use crate::journal::Detail;
+use crate::journal::{Read, value};
 use crate::schedule::{Kind, Limits, Restored, Schedule, Table, Topology};
 use crate::values::{Names, Values};
 
@@ -28,9 +28,9 @@ pub(crate) struct Stored {
 }
 
 /// What that says of each node.
-pub(crate) struct Picture {
+pub(crate) struct Picture<'a> {
     pub(crate) states: Table<Option<StepState>>,
-    pub(crate) details: Table<Option<Detail>>,
+    pub(crate) details: Table<Option<Read<'a>>>,
     pub(crate) last: HashMap<NodeIx, Row>,
     pub(crate) standings: Table<Option<Restored>>,
     /// The run goes on: a row of it that is cancelled all the same was asked under what has changed since.
@@ -47,7 +47,7 @@ impl Stored {
     }
 
     /// Lays steps and rows over the nodes of the plan.
-    pub(crate) fn picture(&self, shape: &Topology, names: &Names) -> Result<Picture, RunError> {
+    pub(crate) fn picture(&self, shape: &Topology, names: &Names) -> Result<Picture<'_>, RunError> {
         let nodes = shape.len();
         let mut picture = Picture {
             states: Table(vec![None; nodes]),
@@ -56,10 +56,12 @@ impl Stored {
             standings: Table(vec![None; nodes]),
             goes_on: self.run.cancel_at.is_none() && !self.run.state.ended(),
         };
+        let mut last = NodeIx(0);
         for step in &self.steps {
-            if let Some(ix) = names.get(&step.node).copied() {
+            if let Some(ix) = names.after(last, &step.node) {
                 picture.states[ix] = Some(step.state);
-                picture.details[ix] = Some(Detail::read(step)?);
+                picture.details[ix] = Some(Read::of(step)?);
+                last = ix;
             }
         }
         for ix in shape.indices() {
@@ -69,7 +71,7 @@ impl Stored {
     }
 }
 
-impl Picture {
+impl Picture<'_> {
     /// How a node stands if it has ended or waits for people.
     fn standing(&self, shape: &Topology, ix: NodeIx) -> Option<Restored> {
         match *shape.kind(ix) {
@@ -177,15 +179,15 @@ impl Picture {
         names: &Names,
         inputs: Object,
         limits: &Limits,
-    ) -> Restore {
+    ) -> Result<Restore, RunError> {
         let mut values = Values::new(inputs, shape.len());
         let mut errors = HashMap::new();
         let mut claims = HashMap::new();
         for ix in shape.indices() {
             let detail = self.details[ix].as_ref();
             errors.extend(self.error(shape, ix).map(|error| (ix, error)));
-            if let Some(value) = detail.and_then(|d| d.result.clone()) {
-                values.set(ix, value);
+            if let Some(raw) = detail.and_then(|d| d.result) {
+                values.set(ix, value(names.id(ix), raw)?);
             }
             if let NodeKind::Call { .. } = plan.node(ix).kind
                 && let Some((row, _)) = self.row_of(shape, ix)
@@ -193,25 +195,25 @@ impl Picture {
             {
                 claims.insert(ix, row.id.clone());
                 if let (Some(value), _) = result_of(row) {
-                    values.set(ix, Arc::new(value));
+                    values.set(ix, value);
                 }
             }
             if let Some(list) = detail.and_then(|d| d.list.as_ref()) {
-                let list = list.iter().filter_map(|c| Some((*names.get(&c.step)?, c.clone()))).collect();
+                let list = list.iter().filter_map(|c| Some((names.get(&c.step)?, c.clone()))).collect();
                 values.freeze(ix, list);
             }
         }
         let in_flight = shape.indices().filter(|ix| {
             matches!(shape.kind(*ix), Kind::Read { .. }) && self.states[*ix] == Some(StepState::Running)
         });
-        Restore {
+        Ok(Restore {
             in_flight: in_flight.collect(),
             schedule: self.schedule(shape, limits),
             values,
             errors,
             rows: self.last.clone(),
             claims,
-        }
+        })
     }
 
     /// A schedule that stands where the run stands.

@@ -31,7 +31,7 @@ pub struct Counted {
 /// The values of one run.
 pub(crate) struct Values {
     inputs: Value,
-    results: Table<Option<Arc<Value>>>,
+    results: Table<Option<Value>>,
     /// What each fired join passed on, in typed order.
     frozen: HashMap<NodeIx, Vec<(NodeIx, Counted)>>,
 }
@@ -53,15 +53,39 @@ impl Missing {
     }
 }
 
-/// Nodes by id. A step's id is its name.
-pub(crate) type Names = HashMap<String, NodeIx>;
+/// Nodes by id, and the ids in one place: what is written down of a step shares its id. A step's id is its name.
+#[derive(Debug)]
+pub(crate) struct Names {
+    ids: Table<Arc<str>>,
+    places: HashMap<Arc<str>, NodeIx>,
+}
+
+impl Names {
+    pub(crate) fn get(&self, id: &str) -> Option<NodeIx> {
+        self.places.get(id).copied()
+    }
+
+    /// The same where the node is likely the one behind `last`: steps that are written next to each other mostly are.
+    pub(crate) fn after(&self, last: NodeIx, id: &str) -> Option<NodeIx> {
+        let next = NodeIx(last.0.saturating_add(1));
+        match self.ids.0.get(next.0 as usize) {
+            Some(known) if **known == *id => Some(next),
+            _ => self.get(id),
+        }
+    }
+
+    pub(crate) fn id(&self, ix: NodeIx) -> &Arc<str> {
+        &self.ids[ix]
+    }
+}
 
 impl Values {
     pub(crate) fn new(inputs: Object, nodes: usize) -> Values {
-        Values { inputs: Value::Object(inputs), results: Table(vec![None; nodes]), frozen: HashMap::new() }
+        let results = Table((0..nodes).map(|_| None).collect());
+        Values { inputs: Value::Object(inputs), results, frozen: HashMap::new() }
     }
 
-    pub(crate) fn set(&mut self, ix: NodeIx, value: Arc<Value>) {
+    pub(crate) fn set(&mut self, ix: NodeIx, value: Value) {
         self.results[ix] = Some(value);
     }
 
@@ -77,7 +101,7 @@ impl Values {
                 self.inputs.member(name).ok_or_else(|| not_there("the input has no value"))?
             }
             Source::Step(name) => {
-                let ix = names.get(name).copied().ok_or_else(|| not_there("there is no such step"))?;
+                let ix = names.get(name).ok_or_else(|| not_there("there is no such step"))?;
                 if let Some(join) = plan.join_for(item, ix) {
                     let list = self.frozen.get(&join).map_or(&[][..], Vec::as_slice);
                     match list.iter().find(|(node, _)| *node == ix) {
@@ -88,7 +112,7 @@ impl Values {
                         None => return Err(not_there("its join has not fired")),
                     }
                 }
-                self.results[ix].as_deref().ok_or_else(|| not_there(&format!("{name} has no value")))?
+                self.results[ix].as_ref().ok_or_else(|| not_there(&format!("{name} has no value")))?
             }
         };
         r.follow(root).cloned().map_err(|missing| Missing::Path(missing.to_string()))
@@ -180,7 +204,9 @@ pub(crate) fn instruction(text: &[Part]) -> String {
 
 /// All nodes by id.
 pub(crate) fn names(plan: &Plan) -> Names {
-    plan.nodes().map(|(ix, node)| (node.id.clone(), ix)).collect()
+    let ids = Table(plan.nodes().map(|(_, node)| Arc::from(node.id.as_str())).collect::<Vec<Arc<str>>>());
+    let places = ids.indices().map(|ix| (Arc::clone(&ids[ix]), ix)).collect();
+    Names { ids, places }
 }
 
 /// The call of a node.

@@ -19,7 +19,7 @@ pub(super) struct Times {
     pub(super) waited: u64,
 }
 
-pub(super) fn measure(stored: &Stored, shape: &Topology, picture: &Picture) -> Times {
+pub(super) fn measure(stored: &Stored, shape: &Topology, picture: &Picture<'_>) -> Times {
     let drives = drives(shape, picture);
     let durations = Table(shape.indices().map(|ix| duration(picture, ix)).collect::<Vec<_>>());
     let (critical, path) = critical(shape, picture, &durations);
@@ -45,7 +45,7 @@ impl Span {
 }
 
 /// The drives by number.
-fn drives(shape: &Topology, picture: &Picture) -> BTreeMap<u64, Span> {
+fn drives(shape: &Topology, picture: &Picture<'_>) -> BTreeMap<u64, Span> {
     let mut drives: BTreeMap<u64, Span> = BTreeMap::new();
     for detail in shape.indices().filter_map(|ix| picture.details[ix].as_ref()) {
         let drive = drives.entry(detail.drive).or_insert(Span { began: detail.began, last: 0 });
@@ -54,7 +54,7 @@ fn drives(shape: &Topology, picture: &Picture) -> BTreeMap<u64, Span> {
     drives
 }
 
-fn duration(picture: &Picture, ix: NodeIx) -> u64 {
+fn duration(picture: &Picture<'_>, ix: NodeIx) -> u64 {
     match picture.details[ix].as_ref().map(|d| (d.started, d.ended)) {
         Some((Some(started), Some(ended))) => ended.saturating_sub(started),
         _ => 0,
@@ -62,7 +62,7 @@ fn duration(picture: &Picture, ix: NodeIx) -> u64 {
 }
 
 /// The longest way by durations. A branch that a join did not wait for is no way to it.
-fn critical(shape: &Topology, picture: &Picture, durations: &Table<u64>) -> (u64, Vec<NodeIx>) {
+fn critical(shape: &Topology, picture: &Picture<'_>, durations: &Table<u64>) -> (u64, Vec<NodeIx>) {
     let mut best: Table<(u64, Option<NodeIx>)> = Table(vec![(0, None); shape.len()]);
     for ix in shape.order().iter().copied() {
         let list = picture.details[ix].as_ref().and_then(|d| d.list.as_ref());
