@@ -3,11 +3,11 @@
 //! For a call with a row the row is the truth, and its step follows from it. Of every other step what was written
 //! counts. What was under way and had not ended is not known; whoever goes on runs it again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use plangate_approval::storage::History;
-use plangate_approval::{Row, RowState, Run, RunId, StepState, StepWrite, Storage};
+use plangate_approval::{Row, RowState, Run, RunId, StepState, StepWrite, Storage, Time};
 use plangate_graph::plan::NodeKind;
 use plangate_graph::value::Object;
 use plangate_graph::{NodeIx, Plan, Value};
@@ -31,10 +31,29 @@ pub(crate) struct Stored {
 pub(crate) struct Picture<'a> {
     pub(crate) states: Table<Option<StepState>>,
     pub(crate) details: Table<Option<Read<'a>>>,
+    /// What checks answered.
+    answers: Table<Option<bool>>,
+    /// How long each node took, in microseconds.
+    pub(crate) durations: Table<u64>,
+    /// The drives by number.
+    pub(crate) drives: BTreeMap<u64, Span>,
     pub(crate) last: HashMap<NodeIx, Row>,
     pub(crate) standings: Table<Option<Restored>>,
     /// The run goes on: a row of it that is cancelled all the same was asked under what has changed since.
     goes_on: bool,
+}
+
+/// From when to when a drive went.
+pub(crate) struct Span {
+    pub(crate) began: Time,
+    /// The last thing written in it, in its microseconds.
+    pub(crate) last: u64,
+}
+
+impl Span {
+    pub(crate) fn end(&self) -> Time {
+        Time(self.began.0.saturating_add_unsigned(self.last / 1_000))
+    }
 }
 
 impl Stored {
@@ -52,6 +71,9 @@ impl Stored {
         let mut picture = Picture {
             states: Table(vec![None; nodes]),
             details: Table((0..nodes).map(|_| None).collect()),
+            answers: Table(vec![None; nodes]),
+            durations: Table(vec![0; nodes]),
+            drives: BTreeMap::new(),
             last: last_rows(names, self.rows.clone()).into_iter().collect(),
             standings: Table(vec![None; nodes]),
             goes_on: self.run.cancel_at.is_none() && !self.run.state.ended(),
@@ -59,8 +81,7 @@ impl Stored {
         let mut last = NodeIx(0);
         for step in &self.steps {
             if let Some(ix) = names.after(last, &step.node) {
-                picture.states[ix] = Some(step.state);
-                picture.details[ix] = Some(Read::of(step)?);
+                picture.lay(ix, step.state, Read::of(step)?);
                 last = ix;
             }
         }
@@ -71,7 +92,19 @@ impl Stored {
     }
 }
 
-impl Picture<'_> {
+impl<'a> Picture<'a> {
+    /// Lays one step over its node. What is asked of many nodes again is noted here, while its detail is at hand.
+    fn lay(&mut self, ix: NodeIx, state: StepState, detail: Read<'a>) {
+        self.states[ix] = Some(state);
+        self.answers[ix] = detail.answer;
+        if let (Some(started), Some(ended)) = (detail.started, detail.ended) {
+            self.durations[ix] = ended.saturating_sub(started);
+        }
+        let drive = self.drives.entry(detail.drive).or_insert(Span { began: detail.began, last: 0 });
+        drive.last = drive.last.max(detail.at);
+        self.details[ix] = Some(detail);
+    }
+
     /// How a node stands if it has ended or waits for people.
     fn standing(&self, shape: &Topology, ix: NodeIx) -> Option<Restored> {
         match *shape.kind(ix) {
@@ -88,7 +121,7 @@ impl Picture<'_> {
     /// What was written of a node that ended.
     fn written(&self, ix: NodeIx) -> Option<Restored> {
         let state = self.states[ix].filter(|state| state.ended())?;
-        let answer = self.details[ix].as_ref().and_then(|detail| detail.answer);
+        let answer = self.answers[ix];
         let done = state == StepState::Done;
         Some(Restored { state, value: done && answer.is_none(), yes: done && answer != Some(false) })
     }

@@ -1,5 +1,6 @@
 //! What steps read: values of inputs, results of steps, what joins passed on.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use plangate_graph::{NodeIx, Plan, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::check::Test;
+use crate::index::Index;
 use crate::schedule::Table;
 use crate::tools::SentenceInput;
 
@@ -32,6 +34,8 @@ pub struct Counted {
 pub(crate) struct Values {
     inputs: Value,
     results: Table<Option<Value>>,
+    /// The step that was read last: who reads one after the other mostly reads the next.
+    last: Cell<NodeIx>,
     /// What each fired join passed on, in typed order.
     frozen: HashMap<NodeIx, Vec<(NodeIx, Counted)>>,
 }
@@ -57,12 +61,18 @@ impl Missing {
 #[derive(Debug)]
 pub(crate) struct Names {
     ids: Table<Arc<str>>,
-    places: HashMap<Arc<str>, NodeIx>,
+    index: Index,
 }
 
 impl Names {
+    fn new(ids: Table<Arc<str>>) -> Names {
+        let index = Index::of(ids.0.iter().map(|id| &**id));
+        Names { ids, index }
+    }
+
     pub(crate) fn get(&self, id: &str) -> Option<NodeIx> {
-        self.places.get(id).copied()
+        let at = self.index.find(id, |at| self.ids.0.get(at).is_some_and(|known| **known == *id))?;
+        u32::try_from(at).ok().map(NodeIx)
     }
 
     /// The same where the node is likely the one behind `last`: steps that are written next to each other mostly are.
@@ -82,7 +92,7 @@ impl Names {
 impl Values {
     pub(crate) fn new(inputs: Object, nodes: usize) -> Values {
         let results = Table((0..nodes).map(|_| None).collect());
-        Values { inputs: Value::Object(inputs), results, frozen: HashMap::new() }
+        Values { inputs: Value::Object(inputs), results, last: Cell::new(NodeIx(0)), frozen: HashMap::new() }
     }
 
     pub(crate) fn set(&mut self, ix: NodeIx, value: Value) {
@@ -101,7 +111,9 @@ impl Values {
                 self.inputs.member(name).ok_or_else(|| not_there("the input has no value"))?
             }
             Source::Step(name) => {
-                let ix = names.get(name).ok_or_else(|| not_there("there is no such step"))?;
+                let found = names.after(self.last.get(), name);
+                let ix = found.ok_or_else(|| not_there("there is no such step"))?;
+                self.last.set(ix);
                 if let Some(join) = plan.join_for(item, ix) {
                     let list = self.frozen.get(&join).map_or(&[][..], Vec::as_slice);
                     match list.iter().find(|(node, _)| *node == ix) {
@@ -204,9 +216,7 @@ pub(crate) fn instruction(text: &[Part]) -> String {
 
 /// All nodes by id.
 pub(crate) fn names(plan: &Plan) -> Names {
-    let ids = Table(plan.nodes().map(|(_, node)| Arc::from(node.id.as_str())).collect::<Vec<Arc<str>>>());
-    let places = ids.indices().map(|ix| (Arc::clone(&ids[ix]), ix)).collect();
-    Names { ids, places }
+    Names::new(Table(plan.nodes().map(|(_, node)| Arc::from(node.id.as_str())).collect()))
 }
 
 /// The call of a node.
@@ -235,5 +245,28 @@ pub(crate) fn missing_words(state: StepState, error: Option<&str>) -> String {
     match error {
         Some(error) => format!("{words}: {error}"),
         None => words.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_node_is_found_by_its_id_and_nothing_else_is() {
+        for nodes in [0_u32, 1, 2, 3, 64, 65, 1_000] {
+            let names = Names::new(Table((0..nodes).map(|n| format!("r{n}").into()).collect()));
+            for n in 0..nodes {
+                let found = Some(NodeIx(n));
+                assert_eq!(names.get(&format!("r{n}")), found);
+                for last in [0, n.saturating_sub(1), n, nodes, u32::MAX] {
+                    assert_eq!(names.after(NodeIx(last), &format!("r{n}")), found, "after {last}");
+                }
+                assert_eq!(**names.id(NodeIx(n)), *format!("r{n}"));
+            }
+            for other in ["", "r", "R0", &format!("r{nodes}")] {
+                assert_eq!((names.get(other), names.after(NodeIx(0), other)), (None, None), "{other}");
+            }
+        }
     }
 }

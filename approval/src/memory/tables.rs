@@ -13,6 +13,9 @@ use crate::state::{RunHead, Stored, Tenure};
 use crate::storage::{Accepted, Event, StoreError};
 use crate::verbs::{OpenStates, RowsOf, Tables};
 
+/// The steps of a run by node id: state and detail.
+type KeptSteps = BTreeMap<Arc<str>, (StepState, Arc<[u8]>)>;
+
 /// Everything that is kept.
 #[derive(Debug)]
 pub(super) struct Kept {
@@ -20,7 +23,7 @@ pub(super) struct Kept {
     runs: Vec<KeptRun>,
     run_at: HashMap<RunId, usize>,
     documents: HashMap<Digest, Document>,
-    steps: HashMap<RunId, BTreeMap<Arc<str>, (StepState, Arc<[u8]>)>>,
+    steps: HashMap<RunId, KeptSteps>,
     rows: Vec<Stored>,
     row_at: HashMap<RowId, usize>,
     rows_of: HashMap<RunId, Vec<usize>>,

@@ -181,7 +181,7 @@ impl<S: Storage + 'static> Drive<S> {
     ) -> Result<Value, String> {
         let args = core.values.arguments(self.ctx.plan.plan(), &self.ctx.names, item, call)?;
         // What holds no result of a step was held against the schema before the first step.
-        if call.args.refs().into_iter().any(|r| r.step().is_some()) {
+        if call.args.reads_steps() {
             self.valid(ix, call, &args)?;
         }
         Ok(args)

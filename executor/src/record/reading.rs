@@ -30,7 +30,7 @@ pub(super) struct Reading<'a> {
     pub(super) last_tool: RefCell<Option<(&'a Call, Arc<str>)>>,
 }
 
-impl<'a> Reading<'a> {
+impl Reading<'_> {
     pub(super) fn record(&self, schedule: &Schedule) -> Result<Record, RunError> {
         let states = Table(self.shape.indices().map(|ix| self.state(schedule, ix)).collect::<Vec<_>>());
         let roots = causes(self.shape, |ix| schedule.standing(ix));

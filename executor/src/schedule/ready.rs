@@ -1,7 +1,7 @@
 //! Ready nodes, by priority, and the slots they run in.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use plangate_graph::NodeIx;
 
@@ -19,9 +19,18 @@ pub(super) struct Ready {
     ranks: Table<u64>,
     /// The queue of each node.
     queue_of: Table<u32>,
-    queues: Vec<(BinaryHeap<Turn>, Seat)>,
+    queues: Vec<(Queue, Seat)>,
     servers: Vec<Slots>,
     workers: Slots,
+}
+
+/// Nodes by their turn. Most become ready in the order of their turns: they stand in a line, and only those that have to
+/// go before others are in a heap.
+#[derive(Debug, Default)]
+struct Queue {
+    /// Each goes before the one behind it.
+    line: VecDeque<Turn>,
+    rest: BinaryHeap<Turn>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +42,37 @@ struct Seat {
 #[derive(Clone, Copy, Debug, Default)]
 struct Slots {
     free: usize,
+}
+
+impl Queue {
+    fn push(&mut self, turn: Turn) {
+        if self.line.back().is_none_or(|last| turn <= *last) {
+            self.line.push_back(turn);
+        } else {
+            self.rest.push(turn);
+        }
+    }
+
+    fn peek(&self) -> Option<Turn> {
+        self.line.front().max(self.rest.peek()).copied()
+    }
+
+    fn pop(&mut self) -> Option<Turn> {
+        if self.line.front() >= self.rest.peek() { self.line.pop_front() } else { self.rest.pop() }
+    }
+
+    fn len(&self) -> usize {
+        self.line.len() + self.rest.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn clear(&mut self) {
+        self.line.clear();
+        self.rest.clear();
+    }
 }
 
 impl Ready {
@@ -51,7 +91,7 @@ impl Ready {
         let queue_of = Table(shape.indices().map(queue).collect());
         let lanes = std::iter::once(None).chain((0..limits.caps.len()).map(Some));
         let queues = lanes
-            .flat_map(|server| [false, true].map(|call| (BinaryHeap::new(), Seat { server, call })))
+            .flat_map(|server| [false, true].map(|call| (Queue::default(), Seat { server, call })))
             .collect();
         Ready {
             ranks,
@@ -83,7 +123,7 @@ impl Ready {
             .queues
             .iter_mut()
             .filter(|(queue, seat)| !queue.is_empty() && open(seat))
-            .max_by_key(|(queue, _)| queue.peek().copied())?;
+            .max_by_key(|(queue, _)| queue.peek())?;
         let (_, Reverse(ix)) = queue.pop()?;
         if let Some(slots) = seat.server.and_then(|s| self.servers.get_mut(s)) {
             slots.free -= 1;
@@ -108,5 +148,33 @@ impl Ready {
 
     pub(super) fn clear(&mut self) {
         self.queues.iter_mut().for_each(|(queue, _)| queue.clear());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// A queue gives what a heap gives, whatever is put in and taken out in between.
+        #[test]
+        fn a_queue_is_a_heap(steps in proptest::collection::vec(proptest::option::of(0..20_u64), 0..200)) {
+            let (mut queue, mut heap) = (Queue::default(), BinaryHeap::new());
+            for (ix, step) in (0..).map(NodeIx).zip(steps) {
+                if let Some(rank) = step {
+                    queue.push((rank, Reverse(ix)));
+                    heap.push((rank, Reverse(ix)));
+                } else {
+                    prop_assert_eq!(queue.pop(), heap.pop());
+                }
+                prop_assert_eq!((queue.peek(), queue.len()), (heap.peek().copied(), heap.len()));
+            }
+            while let Some(turn) = heap.pop() {
+                prop_assert_eq!(queue.pop(), Some(turn));
+            }
+            prop_assert!(queue.is_empty());
+        }
     }
 }

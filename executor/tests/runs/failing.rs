@@ -168,6 +168,25 @@ fn a_read_past_its_deadline_times_out_and_its_call_is_asked_to_stop() {
     assert!(hear.recv().unwrap());
 }
 
+/// Deadlines of calls that are over are forgotten; that of a call under way is kept, however many end beside it.
+#[test]
+fn a_deadline_outlasts_hundreds_of_others() {
+    let stage = Stage::new().on("gmail.list", |_, cancel| {
+        let (stop, stopped) = bounded(1);
+        cancel.on_cancel(move || stop.send(()).unwrap());
+        stopped.recv().unwrap();
+        Answer::Ok(json("1"))
+    });
+    let mut recipe =
+        "together:\n  slow: gmail.list {}\n    timeout: 500ms\n  r0: cal.list {}\nthen:\n".to_owned();
+    for i in 1..300 {
+        recipe += &format!("  r{i}: cal.list {{\"from\":\"{{r{}}}\"}}\n", i - 1);
+    }
+    let ended = stage.run(&recipe);
+    assert_eq!(step(&ended, "slow").error.as_deref(), Some("no answer within 500 ms"));
+    assert_eq!(step(&ended, "r299").state, Done);
+}
+
 #[test]
 fn calls_that_never_return_are_counted_and_capped() {
     let (release, released) = unbounded::<()>();
