@@ -51,7 +51,7 @@
 //!     policy: Digest::of(b""),
 //!     terms: Terms::default(),
 //! };
-//! let step = |state| StepWrite { node: "post".into(), state, detail: b"{}".to_vec() };
+//! let step = |state| StepWrite { node: "post".into(), state, detail: (*b"{}").into() };
 //! let row = approvals.ask(&lease, &ask, &[step(StepState::Pending)])?;
 //!
 //! // Somebody decides what was shown.

@@ -1,6 +1,7 @@
 //! A run: one execution of a plan, its lease and its steps.
 
 use std::fmt;
+use std::sync::Arc;
 
 use plangate_graph::{Digest, Document};
 use serde::{Deserialize, Serialize};
@@ -156,15 +157,15 @@ pub enum StepState {
     Cancelled,
 }
 
-/// What is written down of a step.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What is written down of a step. A copy of it shares its texts, so that a store in memory holds them once.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepWrite {
     /// The node's id.
-    pub node: String,
+    pub node: Arc<str>,
     /// Its state.
     pub state: StepState,
     /// JSON: attempts, times, arguments, result or error; the executor's business.
-    pub detail: Vec<u8>,
+    pub detail: Arc<[u8]>,
 }
 
 impl StepState {

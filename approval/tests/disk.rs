@@ -47,7 +47,7 @@ fn person(name: &str) -> Person {
 }
 
 fn step(node: &str, state: StepState) -> StepWrite {
-    StepWrite { node: node.into(), state, detail: b"{}".to_vec() }
+    StepWrite { node: node.into(), state, detail: (*b"{}").into() }
 }
 
 fn ask(node: &str) -> Ask {

@@ -74,7 +74,7 @@ fn person(name: &str) -> Person {
 }
 
 fn step(state: StepState) -> StepWrite {
-    StepWrite { node: "post".into(), state, detail: b"{}".to_vec() }
+    StepWrite { node: "post".into(), state, detail: (*b"{}").into() }
 }
 
 fn start(store: &SqliteStore) -> Lease {

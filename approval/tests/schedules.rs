@@ -88,7 +88,7 @@ fn person(name: &str) -> Person {
 }
 
 fn step(state: StepState) -> StepWrite {
-    StepWrite { node: "post".into(), state, detail: b"{}".to_vec() }
+    StepWrite { node: "post".into(), state, detail: (*b"{}").into() }
 }
 
 fn definition() -> Digest {

@@ -72,7 +72,7 @@ fn call(node: &str) -> Ask {
 }
 
 fn running(node: &str) -> StepWrite {
-    StepWrite { node: node.into(), state: StepState::Running, detail: b"{}".to_vec() }
+    StepWrite { node: node.into(), state: StepState::Running, detail: (*b"{}").into() }
 }
 
 fn yes(row: &Row) -> Decision {

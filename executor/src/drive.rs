@@ -120,6 +120,14 @@ impl<S: Storage + 'static> Drive<S> {
         (drive, parker)
     }
 
+    /// Lets go of what a run that was laid down needs no more.
+    pub(crate) fn clear(&self) {
+        let mut core = self.core();
+        if core.laid {
+            core.clear();
+        }
+    }
+
     /// Works the inbox off, unless another thread is at it. Returns a job that the calling thread may run itself.
     fn pump(self: &Arc<Self>) -> Option<Job> {
         let mut kept: Option<Job> = None;

@@ -72,7 +72,7 @@ fn hold<S: Storage + ?Sized>(
     })?;
     let node = row.call.as_ref().map_or(&row.node, |call| &call.node);
     let names = names(plan.plan());
-    let of = names.get(node).and_then(|ix| Some((*ix, call_of(plan.plan(), *ix)?.1)));
+    let of = names.get(node).and_then(|ix| Some((ix, call_of(plan.plan(), ix)?.1)));
     let Some((ix, call)) = of else {
         return Err(EditError::Run(RunError::Fault(format!("the plan has no call {node}"))));
     };

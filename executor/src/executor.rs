@@ -146,11 +146,7 @@ impl<S: Storage + 'static> Executor<S> {
         };
         let lease = self.store.start(&new, &self.store.holder()?)?;
         let limits = self.limits(&shape, new.hold_siblings);
-        let restore = Restore {
-            schedule: Schedule::new(&shape, &limits),
-            values: Values::new(inputs, shape.len()),
-            ..Restore::empty(&shape)
-        };
+        let restore = Restore::of(Schedule::new(&shape, &limits), Values::new(inputs, shape.len()));
         let rules = Rules { present: None };
         self.drive(plan.clone(), rules, names, shape, &limits, watch, lease, restore)
     }
@@ -226,6 +222,7 @@ impl<S: Storage + 'static> Executor<S> {
         }
         let laid = drive.conduct(&parker);
         self.driven().retain(|(id, drive)| *id != run && drive.strong_count() > 0);
+        drive.clear();
         let of = &drive.ctx;
         let stored = Stored::read(&*self.store, &run);
         let laid = laid?;
@@ -291,11 +288,11 @@ impl<S> fmt::Debug for Executor<S> {
 }
 
 impl Restore {
-    /// Nothing has happened yet, in a run without inputs.
-    pub(crate) fn empty(shape: &Arc<Topology>) -> Restore {
+    /// Nothing has happened yet.
+    pub(crate) fn of(schedule: Schedule, values: Values) -> Restore {
         Restore {
-            schedule: Schedule::new(shape, &Limits::default()),
-            values: Values::new(Object::default(), shape.len()),
+            schedule,
+            values,
             errors: std::collections::HashMap::new(),
             rows: std::collections::HashMap::new(),
             claims: std::collections::HashMap::new(),
@@ -311,11 +308,14 @@ pub(crate) fn shape_of(plan: &VerifiedPlan) -> Result<Arc<Topology>, RunError> {
 /// Arguments made of literals and inputs are held against their tool's schema before the first step. Those made of
 /// literals alone were, when the plan was verified.
 pub(crate) fn known_arguments(plan: &VerifiedPlan, names: &Names, inputs: &Object) -> Result<(), RunError> {
-    let values = Values::new(inputs.clone(), plan.plan().len());
+    if plan.plan().outline().inputs.is_empty() {
+        return Ok(());
+    }
+    let values = Values::new(inputs.clone(), 0);
     let mut problems = Vec::new();
     for (ix, node) in plan.plan().nodes() {
         let Some((item, call)) = call_of(plan.plan(), ix) else { continue };
-        if call.args.literal().is_some() || call.args.reads_a_step() {
+        if call.args.literal().is_some() || call.args.reads_steps() {
             continue;
         }
         let filled = values.arguments(plan.plan(), names, item, call);

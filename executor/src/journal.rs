@@ -5,14 +5,18 @@ use std::time::Instant;
 
 use plangate_approval::{StepState, StepWrite, Time};
 use plangate_graph::Value;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 
 use crate::error::RunError;
 use crate::values::Counted;
 
 /// The detail of a stored step. Times are microseconds since the drive began in which they happened.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Detail {
+///
+/// Values are borrowed: from the run where it is written, and as text from what is stored where it is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound(deserialize = "V: Deserialize<'de>"))]
+pub(crate) struct Detail<V> {
     /// Number of the drive that wrote it: the fence of its lease.
     pub(crate) drive: u64,
     /// When that drive began.
@@ -30,11 +34,11 @@ pub(crate) struct Detail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ended: Option<u64>,
     /// Arguments of a read. Those of a call with a row stand in the row.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "shared")]
-    pub(crate) arguments: Option<Arc<Value>>,
+    #[serde(default = "none", skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub(crate) arguments: Option<V>,
     /// Result of a read or a sentence. That of a call with a row stands in the row.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "shared")]
-    pub(crate) result: Option<Arc<Value>>,
+    #[serde(default = "none", skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub(crate) result: Option<V>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
     /// What a check answered.
@@ -42,28 +46,22 @@ pub(crate) struct Detail {
     pub(crate) answer: Option<bool>,
     /// What a join passed on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) list: Option<Vec<Counted>>,
+    pub(crate) list: Option<Box<[Counted]>>,
 }
 
-/// Values that the run holds too are written without a copy.
-mod shared {
-    use std::sync::Arc;
+/// As it is written.
+pub(crate) type Written<'a> = Detail<&'a Value>;
 
-    use plangate_graph::Value;
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use serde_json::value::RawValue;
+/// As it is read.
+pub(crate) type Read<'a> = Detail<&'a RawValue>;
 
-    #[expect(clippy::ref_option, reason = "serde calls it so")]
-    pub(super) fn serialize<S: Serializer>(value: &Option<Arc<Value>>, s: S) -> Result<S::Ok, S::Error> {
-        value.as_deref().serialize(s)
-    }
+fn none<V>() -> Option<V> {
+    None
+}
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Arc<Value>>, D::Error> {
-        // What is absent is not read at all, so that a null is a value.
-        let raw = <&RawValue>::deserialize(d)?;
-        Value::from_raw(raw).map(|value| Some(Arc::new(value))).map_err(D::Error::custom)
-    }
+/// What is absent is not read at all, so that a null is a value.
+fn present<'de, D: Deserializer<'de>, V: Deserialize<'de>>(d: D) -> Result<Option<V>, D::Error> {
+    V::deserialize(d).map(Some)
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
@@ -71,19 +69,30 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
-impl Detail {
+impl<V: Serialize> Detail<V> {
     /// As it is stored.
-    pub(crate) fn write(&self, node: &str, state: StepState) -> Result<StepWrite, RunError> {
-        let detail = serde_json::to_vec(self)
+    pub(crate) fn write(&self, node: &Arc<str>, state: StepState) -> Result<StepWrite, RunError> {
+        let mut detail = Vec::with_capacity(256);
+        serde_json::to_writer(&mut detail, self)
             .map_err(|e| RunError::Fault(format!("the detail of {node} cannot be written: {e}")))?;
-        Ok(StepWrite { node: node.to_owned(), state, detail })
+        Ok(StepWrite { node: Arc::clone(node), state, detail: detail.into() })
     }
+}
 
+impl<'a> Read<'a> {
     /// Reads what was stored.
-    pub(crate) fn read(step: &StepWrite) -> Result<Detail, RunError> {
-        serde_json::from_slice(&step.detail)
-            .map_err(|e| RunError::Fault(format!("the stored detail of {} cannot be read: {e}", step.node)))
+    pub(crate) fn of(step: &'a StepWrite) -> Result<Read<'a>, RunError> {
+        serde_json::from_slice(&step.detail).map_err(|e| unreadable(&step.node, &e.to_string()))
     }
+}
+
+/// The value that stands in the stored detail of this node.
+pub(crate) fn value(node: &str, raw: &RawValue) -> Result<Value, RunError> {
+    Value::from_raw(raw).map_err(|e| unreadable(node, &e.to_string()))
+}
+
+fn unreadable(node: &str, why: &str) -> RunError {
+    RunError::Fault(format!("the stored detail of {node} cannot be read: {why}"))
 }
 
 /// The clock of one drive.

@@ -4,7 +4,7 @@ use plangate_approval::row::Claim;
 use plangate_approval::{Outcome, Row, StepState, Storage, StoreError};
 
 use crate::error::RunError;
-use crate::journal::Detail;
+use crate::journal::Read;
 
 /// Records what the claimer of a call learnt after its deadline. It counts while nobody has settled the row; after that it
 /// is kept as an event. A run that is driven takes it up when it is [noticed](crate::Executor::notice), one that is
@@ -18,8 +18,8 @@ pub fn late<S: Storage + ?Sized>(store: &S, claim: &Claim, outcome: &Outcome) ->
         Outcome::Unknown(why) => (StepState::Uncertain, Some(why.clone())),
     };
     let steps = store.steps(&row.run)?;
-    let step = steps.iter().find(|step| step.node == *node);
+    let step = steps.iter().find(|step| *step.node == **node);
     let step = step.ok_or_else(|| StoreError::NotFound { what: "step", id: node.clone() })?;
-    let detail = Detail { error, ..Detail::read(step)? };
-    Ok(store.outcome(&claim.row, &claim.nonce, outcome, &detail.write(node, state)?)?)
+    let detail = Read { error, ..Read::of(step)? };
+    Ok(store.outcome(&claim.row, &claim.nonce, outcome, &detail.write(&step.node, state)?)?)
 }

@@ -66,6 +66,7 @@ mod edit;
 mod error;
 mod executor;
 mod gate;
+mod index;
 mod inputs;
 mod journal;
 mod late;

@@ -4,6 +4,7 @@ mod reading;
 mod step;
 mod times;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use plangate_approval::{Person, RunId, RunState, Storage, StoreError, Time};
@@ -83,7 +84,8 @@ impl Record {
     ) -> Result<Record, RunError> {
         let picture = stored.picture(shape, names)?;
         let schedule = picture.schedule(shape, &Limits::default());
-        Ok(Reading { stored, plan, shape, names, picture: &picture }.record(&schedule))
+        Reading { stored, plan, shape, names, picture: &picture, last_tool: RefCell::default() }
+            .record(&schedule)
     }
 
     /// The step with this id.

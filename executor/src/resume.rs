@@ -109,7 +109,7 @@ impl<S: Storage + 'static> Executor<S> {
         let shape = shape_of(&plan)?;
         let limits = self.limits(&shape, stored.run.hold_siblings);
         let picture = stored.picture(&shape, &names)?;
-        let restore = picture.restore(plan.plan(), &shape, &names, stored.inputs, &limits);
+        let restore = picture.restore(plan.plan(), &shape, &names, stored.inputs.clone(), &limits)?;
         let rules = Rules { present: present.map(|present| present.policy) };
         Ok(Prepared { plan, rules, names, shape, limits, restore })
     }

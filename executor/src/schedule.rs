@@ -110,6 +110,14 @@ impl Schedule {
         Standing { state: node.state, value: node.value, yes: node.yes }
     }
 
+    /// Lets go of every node: from here on only [`Schedule::tally`] and [`Schedule::over`] may be asked.
+    pub(crate) fn clear(&mut self) {
+        self.nodes = Table(Vec::new());
+        self.ready = Ready::default();
+        self.news = VecDeque::new();
+        self.acts = Vec::new();
+    }
+
     /// How many nodes are where.
     pub fn tally(&self) -> Tally {
         self.tally

@@ -3,18 +3,18 @@
 //! For a call with a row the row is the truth, and its step follows from it. Of every other step what was written
 //! counts. What was under way and had not ended is not known; whoever goes on runs it again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use plangate_approval::storage::History;
-use plangate_approval::{Row, RowState, Run, RunId, StepState, StepWrite, Storage};
+use plangate_approval::{Row, RowState, Run, RunId, StepState, StepWrite, Storage, Time};
 use plangate_graph::plan::NodeKind;
 use plangate_graph::value::Object;
 use plangate_graph::{NodeIx, Plan, Value};
 
 use crate::drive::{Restore, last_rows, result_of};
 use crate::error::RunError;
-use crate::journal::Detail;
+use crate::journal::{Read, value};
 use crate::schedule::{Kind, Limits, Restored, Schedule, Table, Topology};
 use crate::values::{Names, Values};
 
@@ -28,13 +28,32 @@ pub(crate) struct Stored {
 }
 
 /// What that says of each node.
-pub(crate) struct Picture {
+pub(crate) struct Picture<'a> {
     pub(crate) states: Table<Option<StepState>>,
-    pub(crate) details: Table<Option<Detail>>,
+    pub(crate) details: Table<Option<Read<'a>>>,
+    /// What checks answered.
+    answers: Table<Option<bool>>,
+    /// How long each node took, in microseconds.
+    pub(crate) durations: Table<u64>,
+    /// The drives by number.
+    pub(crate) drives: BTreeMap<u64, Span>,
     pub(crate) last: HashMap<NodeIx, Row>,
     pub(crate) standings: Table<Option<Restored>>,
     /// The run goes on: a row of it that is cancelled all the same was asked under what has changed since.
     goes_on: bool,
+}
+
+/// From when to when a drive went.
+pub(crate) struct Span {
+    pub(crate) began: Time,
+    /// The last thing written in it, in its microseconds.
+    pub(crate) last: u64,
+}
+
+impl Span {
+    pub(crate) fn end(&self) -> Time {
+        Time(self.began.0.saturating_add_unsigned(self.last / 1_000))
+    }
 }
 
 impl Stored {
@@ -47,19 +66,23 @@ impl Stored {
     }
 
     /// Lays steps and rows over the nodes of the plan.
-    pub(crate) fn picture(&self, shape: &Topology, names: &Names) -> Result<Picture, RunError> {
+    pub(crate) fn picture(&self, shape: &Topology, names: &Names) -> Result<Picture<'_>, RunError> {
         let nodes = shape.len();
         let mut picture = Picture {
             states: Table(vec![None; nodes]),
             details: Table((0..nodes).map(|_| None).collect()),
+            answers: Table(vec![None; nodes]),
+            durations: Table(vec![0; nodes]),
+            drives: BTreeMap::new(),
             last: last_rows(names, self.rows.clone()).into_iter().collect(),
             standings: Table(vec![None; nodes]),
             goes_on: self.run.cancel_at.is_none() && !self.run.state.ended(),
         };
+        let mut last = NodeIx(0);
         for step in &self.steps {
-            if let Some(ix) = names.get(&step.node).copied() {
-                picture.states[ix] = Some(step.state);
-                picture.details[ix] = Some(Detail::read(step)?);
+            if let Some(ix) = names.after(last, &step.node) {
+                picture.lay(ix, step.state, Read::of(step)?);
+                last = ix;
             }
         }
         for ix in shape.indices() {
@@ -69,7 +92,19 @@ impl Stored {
     }
 }
 
-impl Picture {
+impl<'a> Picture<'a> {
+    /// Lays one step over its node. What is asked of many nodes again is noted here, while its detail is at hand.
+    fn lay(&mut self, ix: NodeIx, state: StepState, detail: Read<'a>) {
+        self.states[ix] = Some(state);
+        self.answers[ix] = detail.answer;
+        if let (Some(started), Some(ended)) = (detail.started, detail.ended) {
+            self.durations[ix] = ended.saturating_sub(started);
+        }
+        let drive = self.drives.entry(detail.drive).or_insert(Span { began: detail.began, last: 0 });
+        drive.last = drive.last.max(detail.at);
+        self.details[ix] = Some(detail);
+    }
+
     /// How a node stands if it has ended or waits for people.
     fn standing(&self, shape: &Topology, ix: NodeIx) -> Option<Restored> {
         match *shape.kind(ix) {
@@ -86,7 +121,7 @@ impl Picture {
     /// What was written of a node that ended.
     fn written(&self, ix: NodeIx) -> Option<Restored> {
         let state = self.states[ix].filter(|state| state.ended())?;
-        let answer = self.details[ix].as_ref().and_then(|detail| detail.answer);
+        let answer = self.answers[ix];
         let done = state == StepState::Done;
         Some(Restored { state, value: done && answer.is_none(), yes: done && answer != Some(false) })
     }
@@ -177,15 +212,15 @@ impl Picture {
         names: &Names,
         inputs: Object,
         limits: &Limits,
-    ) -> Restore {
+    ) -> Result<Restore, RunError> {
         let mut values = Values::new(inputs, shape.len());
         let mut errors = HashMap::new();
         let mut claims = HashMap::new();
         for ix in shape.indices() {
             let detail = self.details[ix].as_ref();
             errors.extend(self.error(shape, ix).map(|error| (ix, error)));
-            if let Some(value) = detail.and_then(|d| d.result.clone()) {
-                values.set(ix, value);
+            if let Some(raw) = detail.and_then(|d| d.result) {
+                values.set(ix, value(names.id(ix), raw)?);
             }
             if let NodeKind::Call { .. } = plan.node(ix).kind
                 && let Some((row, _)) = self.row_of(shape, ix)
@@ -193,25 +228,25 @@ impl Picture {
             {
                 claims.insert(ix, row.id.clone());
                 if let (Some(value), _) = result_of(row) {
-                    values.set(ix, Arc::new(value));
+                    values.set(ix, value);
                 }
             }
             if let Some(list) = detail.and_then(|d| d.list.as_ref()) {
-                let list = list.iter().filter_map(|c| Some((*names.get(&c.step)?, c.clone()))).collect();
+                let list = list.iter().filter_map(|c| Some((names.get(&c.step)?, c.clone()))).collect();
                 values.freeze(ix, list);
             }
         }
         let in_flight = shape.indices().filter(|ix| {
             matches!(shape.kind(*ix), Kind::Read { .. }) && self.states[*ix] == Some(StepState::Running)
         });
-        Restore {
+        Ok(Restore {
             in_flight: in_flight.collect(),
             schedule: self.schedule(shape, limits),
             values,
             errors,
             rows: self.last.clone(),
             claims,
-        }
+        })
     }
 
     /// A schedule that stands where the run stands.

@@ -1,5 +1,6 @@
 //! What steps read: values of inputs, results of steps, what joins passed on.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use plangate_graph::{NodeIx, Plan, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::check::Test;
+use crate::index::Index;
 use crate::schedule::Table;
 use crate::tools::SentenceInput;
 
@@ -31,7 +33,9 @@ pub struct Counted {
 /// The values of one run.
 pub(crate) struct Values {
     inputs: Value,
-    results: Table<Option<Arc<Value>>>,
+    results: Table<Option<Value>>,
+    /// The step that was read last: who reads one after the other mostly reads the next.
+    last: Cell<NodeIx>,
     /// What each fired join passed on, in typed order.
     frozen: HashMap<NodeIx, Vec<(NodeIx, Counted)>>,
 }
@@ -53,15 +57,45 @@ impl Missing {
     }
 }
 
-/// Nodes by id. A step's id is its name.
-pub(crate) type Names = HashMap<String, NodeIx>;
+/// Nodes by id, and the ids in one place: what is written down of a step shares its id. A step's id is its name.
+#[derive(Debug)]
+pub(crate) struct Names {
+    ids: Table<Arc<str>>,
+    index: Index,
+}
+
+impl Names {
+    fn new(ids: Table<Arc<str>>) -> Names {
+        let index = Index::of(ids.0.iter().map(|id| &**id));
+        Names { ids, index }
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<NodeIx> {
+        let at = self.index.find(id, |at| self.ids.0.get(at).is_some_and(|known| **known == *id))?;
+        u32::try_from(at).ok().map(NodeIx)
+    }
+
+    /// The same where the node is likely the one behind `last`: steps that are written next to each other mostly are.
+    pub(crate) fn after(&self, last: NodeIx, id: &str) -> Option<NodeIx> {
+        let next = NodeIx(last.0.saturating_add(1));
+        match self.ids.0.get(next.0 as usize) {
+            Some(known) if **known == *id => Some(next),
+            _ => self.get(id),
+        }
+    }
+
+    pub(crate) fn id(&self, ix: NodeIx) -> &Arc<str> {
+        &self.ids[ix]
+    }
+}
 
 impl Values {
     pub(crate) fn new(inputs: Object, nodes: usize) -> Values {
-        Values { inputs: Value::Object(inputs), results: Table(vec![None; nodes]), frozen: HashMap::new() }
+        let results = Table((0..nodes).map(|_| None).collect());
+        Values { inputs: Value::Object(inputs), results, last: Cell::new(NodeIx(0)), frozen: HashMap::new() }
     }
 
-    pub(crate) fn set(&mut self, ix: NodeIx, value: Arc<Value>) {
+    pub(crate) fn set(&mut self, ix: NodeIx, value: Value) {
         self.results[ix] = Some(value);
     }
 
@@ -77,7 +111,9 @@ impl Values {
                 self.inputs.member(name).ok_or_else(|| not_there("the input has no value"))?
             }
             Source::Step(name) => {
-                let ix = names.get(name).copied().ok_or_else(|| not_there("there is no such step"))?;
+                let found = names.after(self.last.get(), name);
+                let ix = found.ok_or_else(|| not_there("there is no such step"))?;
+                self.last.set(ix);
                 if let Some(join) = plan.join_for(item, ix) {
                     let list = self.frozen.get(&join).map_or(&[][..], Vec::as_slice);
                     match list.iter().find(|(node, _)| *node == ix) {
@@ -88,7 +124,7 @@ impl Values {
                         None => return Err(not_there("its join has not fired")),
                     }
                 }
-                self.results[ix].as_deref().ok_or_else(|| not_there(&format!("{name} has no value")))?
+                self.results[ix].as_ref().ok_or_else(|| not_there(&format!("{name} has no value")))?
             }
         };
         r.follow(root).cloned().map_err(|missing| Missing::Path(missing.to_string()))
@@ -180,7 +216,7 @@ pub(crate) fn instruction(text: &[Part]) -> String {
 
 /// All nodes by id.
 pub(crate) fn names(plan: &Plan) -> Names {
-    plan.nodes().map(|(ix, node)| (node.id.clone(), ix)).collect()
+    Names::new(Table(plan.nodes().map(|(_, node)| Arc::from(node.id.as_str())).collect()))
 }
 
 /// The call of a node.
@@ -209,5 +245,28 @@ pub(crate) fn missing_words(state: StepState, error: Option<&str>) -> String {
     match error {
         Some(error) => format!("{words}: {error}"),
         None => words.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_node_is_found_by_its_id_and_nothing_else_is() {
+        for nodes in [0_u32, 1, 2, 3, 64, 65, 1_000] {
+            let names = Names::new(Table((0..nodes).map(|n| format!("r{n}").into()).collect()));
+            for n in 0..nodes {
+                let found = Some(NodeIx(n));
+                assert_eq!(names.get(&format!("r{n}")), found);
+                for last in [0, n.saturating_sub(1), n, nodes, u32::MAX] {
+                    assert_eq!(names.after(NodeIx(last), &format!("r{n}")), found, "after {last}");
+                }
+                assert_eq!(**names.id(NodeIx(n)), *format!("r{n}"));
+            }
+            for other in ["", "r", "R0", &format!("r{nodes}")] {
+                assert_eq!((names.get(other), names.after(NodeIx(0), other)), (None, None), "{other}");
+            }
+        }
     }
 }

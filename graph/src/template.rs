@@ -147,6 +147,17 @@ impl Template {
         found
     }
 
+    /// Whether it reads the result of a step.
+    pub fn reads_steps(&self) -> bool {
+        match self {
+            Template::Lit(_) => false,
+            Template::Ref(r) => r.step().is_some(),
+            Template::Text(parts) => text_refs(parts).any(|r| r.step().is_some()),
+            Template::List(items) => items.iter().any(Template::reads_steps),
+            Template::Object(members) => members.iter().any(|(_, t)| t.reads_steps()),
+        }
+    }
+
     /// Shows every reference, in the order of the text.
     pub(crate) fn each_ref<'a>(&'a self, show: &mut impl FnMut(&'a Ref)) {
         match self {
@@ -155,17 +166,6 @@ impl Template {
             Template::Text(parts) => text_refs(parts).for_each(show),
             Template::List(items) => items.iter().for_each(|t| t.each_ref(show)),
             Template::Object(members) => members.iter().for_each(|(_, t)| t.each_ref(show)),
-        }
-    }
-
-    /// Whether it reads the result of a step.
-    pub fn reads_a_step(&self) -> bool {
-        match self {
-            Template::Lit(_) => false,
-            Template::Ref(r) => r.step().is_some(),
-            Template::Text(parts) => text_refs(parts).any(|r| r.step().is_some()),
-            Template::List(items) => items.iter().any(Template::reads_a_step),
-            Template::Object(members) => members.iter().any(|(_, t)| t.reads_a_step()),
         }
     }
 

@@ -87,7 +87,7 @@ impl World {
             policy: Digest::of(b""),
             terms: Terms::default(),
         };
-        let step = StepWrite { node: node.into(), state: StepState::Running, detail: b"{}".to_vec() };
+        let step = StepWrite { node: node.into(), state: StepState::Running, detail: (*b"{}").into() };
         self.approvals.claim_unasked(&self.lease, &ask, "a rule", &step).unwrap()
     }
 

@@ -1,7 +1,7 @@
 //! The tables, in maps.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::MutexGuard;
+use std::sync::{Arc, MutexGuard};
 
 use plangate_graph::{Digest, Document};
 
@@ -13,6 +13,9 @@ use crate::state::{RunHead, Stored, Tenure};
 use crate::storage::{Accepted, Event, StoreError};
 use crate::verbs::{OpenStates, RowsOf, Tables};
 
+/// The steps of a run by node id: state and detail.
+type KeptSteps = BTreeMap<Arc<str>, (StepState, Arc<[u8]>)>;
+
 /// Everything that is kept.
 #[derive(Debug)]
 pub(super) struct Kept {
@@ -20,7 +23,7 @@ pub(super) struct Kept {
     runs: Vec<KeptRun>,
     run_at: HashMap<RunId, usize>,
     documents: HashMap<Digest, Document>,
-    steps: HashMap<RunId, BTreeMap<String, (StepState, Vec<u8>)>>,
+    steps: HashMap<RunId, KeptSteps>,
     rows: Vec<Stored>,
     row_at: HashMap<RowId, usize>,
     rows_of: HashMap<RunId, Vec<usize>>,
@@ -157,7 +160,7 @@ impl Tables for Locked<'_> {
             steps.insert(run.clone(), BTreeMap::new());
         }
         if let Some(steps) = steps.get_mut(run) {
-            steps.insert(step.node.clone(), (step.state, step.detail.clone()));
+            steps.insert(Arc::clone(&step.node), (step.state, Arc::clone(&step.detail)));
         }
         Ok(())
     }
@@ -237,14 +240,14 @@ impl Tables for Locked<'_> {
     }
 
     fn steps(&mut self, run: &RunId) -> Result<Vec<StepWrite>, StoreError> {
-        let steps = self.kept.steps.get(run).into_iter().flatten();
-        Ok(steps
-            .map(|(node, (state, detail))| StepWrite {
-                node: node.clone(),
-                state: *state,
-                detail: detail.clone(),
-            })
-            .collect())
+        let Some(steps) = self.kept.steps.get(run) else { return Ok(Vec::new()) };
+        let mut all = Vec::with_capacity(steps.len());
+        all.extend(steps.iter().map(|(node, (state, detail))| StepWrite {
+            node: Arc::clone(node),
+            state: *state,
+            detail: Arc::clone(detail),
+        }));
+        Ok(all)
     }
 
     fn rows(&mut self, of: RowsOf<'_>) -> Result<Vec<(Stored, Tenure)>, StoreError> {

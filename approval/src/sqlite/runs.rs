@@ -175,7 +175,7 @@ pub(super) fn write_step(db: &Connection, run: &RunId, step: &StepWrite) -> Resu
         "INSERT INTO step (run, node, state, detail) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (run, node) DO UPDATE SET state = excluded.state, detail = excluded.detail",
     )?
-    .execute(params![run.0, step.node, step.state.as_str(), step.detail])?;
+    .execute(params![run.0, &*step.node, step.state.as_str(), &*step.detail])?;
     Ok(())
 }
 

@@ -27,7 +27,7 @@ fn started(path: &Path) -> (SqliteStore, Lease) {
 }
 
 fn step(node: &str, bytes: usize) -> StepWrite {
-    StepWrite { node: node.into(), state: StepState::Done, detail: vec![b' '; bytes] }
+    StepWrite { node: node.into(), state: StepState::Done, detail: vec![b' '; bytes].into() }
 }
 
 fn pragma(store: &SqliteStore, sql: &str) {

@@ -74,7 +74,7 @@ pub fn steps_are_written_all_or_none(bench: &dyn Bench) {
     w.lease = w.store.record(&w.lease, &many).unwrap();
     assert_eq!(w.lease.until, at(35_000), "and the lease renewed with it");
     assert_eq!(w.store.steps(w.run()).unwrap(), many);
-    let again = StepWrite { detail: b"{\"n\":1.10}".to_vec(), ..step("s007", StepState::Failed) };
+    let again = StepWrite { detail: (*b"{\"n\":1.10}").into(), ..step("s007", StepState::Failed) };
     w.store.record(&w.lease, std::slice::from_ref(&again)).unwrap();
     assert_eq!(bench.handle().steps(w.run()).unwrap()[7], again);
 }

@@ -111,7 +111,7 @@ pub fn with_roles(name: &str, roles: &[&str]) -> Person {
 }
 
 pub fn step(node: &str, state: StepState) -> StepWrite {
-    StepWrite { node: node.into(), state, detail: b"{}".to_vec() }
+    StepWrite { node: node.into(), state, detail: (*b"{}").into() }
 }
 
 pub fn new_run(id: &RunId) -> NewRun {
@@ -241,7 +241,7 @@ impl World {
 
     pub fn step_state(&self, node: &str) -> Option<StepState> {
         let steps = self.store.steps(self.run()).unwrap();
-        steps.into_iter().find(|step| step.node == node).map(|step| step.state)
+        steps.into_iter().find(|step| *step.node == *node).map(|step| step.state)
     }
 
     /// The lease as it would be read now.

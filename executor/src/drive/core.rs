@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use plangate_approval::{Row, RowId, RowState, StepWrite, Storage, StoreError, Time};
 use plangate_graph::NodeIx;
+use plangate_graph::value::Object;
 
 use super::Drive;
 use super::dispatch::{Start, Under};
@@ -175,11 +176,31 @@ impl Core {
         std::mem::take(&mut self.look)
     }
 
+    /// The attempt has until then. Deadlines of attempts that are over are forgotten once most are.
+    pub(super) fn watch(&mut self, deadline: Instant, ix: NodeIx, attempt: u64) {
+        self.deadlines.push(Reverse((deadline, ix, attempt)));
+        if self.deadlines.len() > 64 + 4 * (self.under_way.len() + self.overdue.len()) {
+            let (under_way, overdue) = (&self.under_way, &self.overdue);
+            self.deadlines.retain(|Reverse((_, ix, attempt))| {
+                under_way.get(ix).is_some_and(|under| under.attempt == *attempt)
+                    || overdue.iter().any(|overdue| overdue.attempt == *attempt)
+            });
+        }
+    }
+
     pub(super) fn keep_row(&mut self, ix: NodeIx, row: Row) {
         if row.state == RowState::Pending {
             self.expiry = Some(self.expiry.map_or(row.expires, |first| first.min(row.expires)));
         }
         self.rows.insert(ix, row);
+    }
+
+    /// Once the run was laid down nothing of it is looked at any more, and its record is about to be read.
+    pub(super) fn clear(&mut self) {
+        self.schedule.clear();
+        self.values = Values::new(Object::default(), 0);
+        self.times = Table(Vec::new());
+        self.deadlines = BinaryHeap::new();
     }
 
     /// What is written when there is a commit anyway.

@@ -14,7 +14,7 @@ use super::Drive;
 use super::core::Core;
 use super::work::{Cell, Task};
 use crate::gate::{Verdict, ask_of_call};
-use crate::journal::Detail;
+use crate::journal::Written;
 use crate::pool::Job;
 use crate::schedule::Kind;
 use crate::tools::{Cancel, SentenceInput};
@@ -58,9 +58,9 @@ impl Start {
 
     /// Arguments that are kept with the step; those of a call are kept with its row, and what a sentence read is kept
     /// where it came from.
-    pub(super) fn arguments(&self) -> Option<Arc<Value>> {
+    pub(super) fn arguments(&self) -> Option<&Value> {
         match self {
-            Start::Read { args, .. } => Some(Arc::clone(args)),
+            Start::Read { args, .. } => Some(args),
             Start::Write { .. } | Start::Call { .. } => None,
         }
     }
@@ -102,8 +102,7 @@ impl<S: Storage + 'static> Drive<S> {
         let args = Arc::new(self.arguments(core, ix, item, call)?);
         if once {
             // That it may have been made is durable before it is.
-            let detail =
-                Detail { arguments: Some(Arc::clone(&args)), ..self.ctx.detail(core.times[ix], None) };
+            let detail = Written { arguments: Some(&args), ..self.ctx.detail(core.times[ix], None) };
             self.must(core, ix, StepState::Running, &detail);
         }
         Ok(Some(Start::Read { ix, args }))
@@ -182,7 +181,7 @@ impl<S: Storage + 'static> Drive<S> {
     ) -> Result<Value, String> {
         let args = core.values.arguments(self.ctx.plan.plan(), &self.ctx.names, item, call)?;
         // What holds no result of a step was held against the schema before the first step.
-        if call.args.reads_a_step() {
+        if call.args.reads_steps() {
             self.valid(ix, call, &args)?;
         }
         Ok(args)
@@ -224,10 +223,10 @@ impl<S: Storage + 'static> Drive<S> {
             cancel: cancel.clone(),
             cell: Arc::clone(&cell),
         };
-        if let Some(deadline) = deadline {
-            core.deadlines.push(Reverse((deadline, ix, attempt)));
-        }
         core.under_way.insert(ix, Under { attempt, start, cancel, cell, timeout });
+        if let Some(deadline) = deadline {
+            core.watch(deadline, ix, attempt);
+        }
         self.tell(core, ix, StepState::Running);
         let drive = Arc::clone(self);
         Job::new(move || {

@@ -8,7 +8,7 @@ use super::core::{Core, Times};
 use super::{Context, Drive};
 use crate::check;
 use crate::error::RunError;
-use crate::journal::Detail;
+use crate::journal::Written;
 use crate::options::Change;
 use crate::schedule::{Act, Event, How, Kind, culprit};
 use crate::values::{Counted, missing_words};
@@ -57,7 +57,7 @@ impl<S: Storage + 'static> Drive<S> {
             .and_then(|(left, test)| check::holds(&left, &test));
         match answer {
             Ok(yes) => {
-                let detail = Detail { answer: Some(yes), ..self.detail(core, ix, at) };
+                let detail = Written { answer: Some(yes), ..self.detail(core, ix, at) };
                 self.must(core, ix, StepState::Done, &detail);
                 self.happened(core, ix, Event::Ended(ix, How::Answered(yes)));
             }
@@ -76,7 +76,7 @@ impl<S: Storage + 'static> Drive<S> {
             .filter(|link| link.counted)
             .map(|link| (link.node, self.counted(core, link.node)))
             .collect();
-        let detail = Detail {
+        let detail = Written {
             list: Some(list.iter().map(|(_, counted)| counted.clone()).collect()),
             ..self.detail(core, ix, at)
         };
@@ -100,8 +100,8 @@ impl<S: Storage + 'static> Drive<S> {
     /// A node that ended by what happened to others. It follows from what is stored, and is written when convenient.
     pub(super) fn ended_unrun(&self, core: &mut Core, ix: NodeIx, state: StepState) {
         let at = self.ctx.watch.micros();
-        let detail = Detail { error: core.errors.get(&ix).cloned(), ..self.detail(core, ix, at) };
-        match detail.write(&self.ctx.plan.plan().node(ix).id, state) {
+        let detail = Written { error: core.errors.get(&ix).cloned(), ..self.detail(core, ix, at) };
+        match detail.write(self.ctx.names.id(ix), state) {
             Ok(write) => core.lazy.push(write),
             Err(fault) => core.stop(fault),
         }
@@ -117,14 +117,14 @@ impl<S: Storage + 'static> Drive<S> {
         self.tell(core, ix, core.schedule.state(ix));
     }
 
-    pub(super) fn must(&self, core: &mut Core, ix: NodeIx, state: StepState, detail: &Detail) {
-        match detail.write(&self.ctx.plan.plan().node(ix).id, state) {
+    pub(super) fn must(&self, core: &mut Core, ix: NodeIx, state: StepState, detail: &Written<'_>) {
+        match detail.write(self.ctx.names.id(ix), state) {
             Ok(write) => core.must.push(write),
             Err(fault) => core.stop(fault),
         }
     }
 
-    pub(super) fn detail(&self, core: &Core, ix: NodeIx, ended: u64) -> Detail {
+    pub(super) fn detail(&self, core: &Core, ix: NodeIx, ended: u64) -> Written<'static> {
         let times = core.times[ix];
         self.ctx.detail(times, Some(ended))
     }
@@ -160,8 +160,8 @@ impl<S: Storage + 'static> Drive<S> {
 }
 
 impl<S> Context<S> {
-    pub(super) fn detail(&self, times: Times, ended: Option<u64>) -> Detail {
-        Detail {
+    pub(super) fn detail(&self, times: Times, ended: Option<u64>) -> Written<'static> {
+        Written {
             drive: self.number,
             began: self.watch.began_at,
             at: self.watch.micros(),
@@ -169,7 +169,11 @@ impl<S> Context<S> {
             queued: times.queued,
             started: times.started,
             ended,
-            ..Detail::default()
+            arguments: None,
+            result: None,
+            error: None,
+            answer: None,
+            list: None,
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::tools::ReadError;
 /// A call that was claimed and that nobody waits for any more.
 pub(super) struct Overdue {
     ix: NodeIx,
-    attempt: u64,
+    pub(super) attempt: u64,
     row: RowId,
     times: Times,
     pub(super) cell: Arc<Cell>,

@@ -39,8 +39,9 @@ impl<S: Storage + 'static> Drive<S> {
             _ => Some(StepState::Pending),
         };
         let at = self.ctx.watch.micros();
-        let pending =
-            state.map(|state| self.ctx.detail(core.times[ix], Some(at)).write(&put.node, state)).transpose();
+        let pending = state
+            .map(|state| self.ctx.detail(core.times[ix], Some(at)).write(self.ctx.names.id(ix), state))
+            .transpose();
         let mut steps = core.take_lazy();
         match pending {
             Ok(pending) => steps.extend(pending),
@@ -139,7 +140,7 @@ impl<S: Storage + 'static> Drive<S> {
     }
 
     fn not_put(&self, core: &mut Core, ix: NodeIx, at: u64, why: String) {
-        let detail = crate::journal::Detail { error: Some(why.clone()), ..self.detail(core, ix, at) };
+        let detail = crate::journal::Written { error: Some(why.clone()), ..self.detail(core, ix, at) };
         core.errors.insert(ix, why);
         self.must(core, ix, StepState::Failed, &detail);
         self.happened(core, ix, Event::Unaskable(ix));
@@ -248,7 +249,7 @@ impl<S: Storage + 'static> Drive<S> {
             }
             _ => return core.store_failed(error),
         };
-        let detail = crate::journal::Detail { error: Some(error.to_string()), ..self.detail(core, ix, at) };
+        let detail = crate::journal::Written { error: Some(error.to_string()), ..self.detail(core, ix, at) };
         core.errors.insert(ix, error.to_string());
         self.must(core, ix, how.state(), &detail);
         self.happened(core, ix, Event::Ended(ix, how));
@@ -259,7 +260,7 @@ impl<S: Storage + 'static> Drive<S> {
 pub(crate) fn last_rows(nodes: &Names, rows: Vec<Row>) -> Vec<(NodeIx, Row)> {
     let mut last: HashMap<NodeIx, Row> = HashMap::new();
     for row in rows {
-        let Some(ix) = nodes.get(&row.node).copied() else { continue };
+        let Some(ix) = nodes.get(&row.node) else { continue };
         if last.get(&ix).is_none_or(|known| known.ask < row.ask) {
             last.insert(ix, row);
         }

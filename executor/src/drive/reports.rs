@@ -1,7 +1,5 @@
 //! What the threads tell, taken up: results, failures, outcomes.
 
-use std::sync::Arc;
-
 use plangate_approval::{Outcome, Row, RowState, StepState, Storage};
 use plangate_graph::outline::Body;
 use plangate_graph::{NodeIx, Value};
@@ -10,7 +8,7 @@ use super::core::{Core, UnderWay};
 use super::dispatch::Under;
 use super::{Drive, Report};
 use crate::error::RunError;
-use crate::journal::Detail;
+use crate::journal::Written;
 use crate::schedule::{Event, How, Kind};
 use crate::tools::ReadError;
 
@@ -85,10 +83,9 @@ impl<S: Storage + 'static> Drive<S> {
         let arguments = under.start.arguments();
         let (how, error) = match result {
             Ok(value) => {
-                let value = Arc::new(value);
-                core.values.set(ix, Arc::clone(&value));
-                let detail = Detail { arguments, result: Some(value), ..self.detail(core, ix, at) };
+                let detail = Written { arguments, result: Some(&value), ..self.detail(core, ix, at) };
                 self.must(core, ix, StepState::Done, &detail);
+                core.values.set(ix, value);
                 self.happened(core, ix, Event::Ended(ix, How::Done { value: true }));
                 return;
             }
@@ -99,7 +96,7 @@ impl<S: Storage + 'static> Drive<S> {
             Err(error @ ReadError::TimedOut(_)) => (How::TimedOut, error.to_string()),
             Err(error) => (How::Failed, error.to_string()),
         };
-        let detail = Detail { arguments, error: Some(error.clone()), ..self.detail(core, ix, at) };
+        let detail = Written { arguments, error: Some(error.clone()), ..self.detail(core, ix, at) };
         core.errors.insert(ix, error);
         self.must(core, ix, how.state(), &detail);
         self.happened(core, ix, Event::Ended(ix, how));
@@ -113,7 +110,7 @@ impl<S: Storage + 'static> Drive<S> {
             _ if core.schedule.time_up() => How::TimedOut,
             _ => How::Failed,
         };
-        let detail = Detail { error: Some(why.clone()), ..self.detail(core, ix, at) };
+        let detail = Written { error: Some(why.clone()), ..self.detail(core, ix, at) };
         core.errors.insert(ix, why);
         self.must(core, ix, how.state(), &detail);
         self.happened(core, ix, Event::Ended(ix, how));
@@ -123,14 +120,14 @@ impl<S: Storage + 'static> Drive<S> {
     pub(super) fn outcome(&self, core: &mut Core, ix: NodeIx, row: &Row) {
         let (value, error) = result_of(row);
         if let Some(value) = value {
-            core.values.set(ix, Arc::new(value));
+            core.values.set(ix, value);
         }
         match error {
             Some(error) => drop(core.errors.insert(ix, error)),
             None => drop(core.errors.remove(&ix)),
         }
         if let Some(node) = self.ctx.names.get(&row.node) {
-            core.rows.insert(*node, row.clone());
+            core.rows.insert(node, row.clone());
         }
         let event = match row.state {
             RowState::Succeeded => Event::Ended(ix, How::Done { value: true }),

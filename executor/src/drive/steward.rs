@@ -141,7 +141,7 @@ impl<S: Storage + 'static> Drive<S> {
                 continue; // its claim says so
             }
             let detail = self.ctx.detail(core.times[ix], None);
-            match detail.write(&self.ctx.plan.plan().node(ix).id, StepState::Running) {
+            match detail.write(self.ctx.names.id(ix), StepState::Running) {
                 Ok(step) => steps.push(step),
                 Err(fault) => return core.stop(fault),
             }

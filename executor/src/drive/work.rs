@@ -14,7 +14,7 @@ use super::dispatch::{By, Start};
 use super::overdue::Silent;
 use super::{Drive, Report};
 use crate::error::RunError;
-use crate::journal::Detail;
+use crate::journal::Written;
 use crate::pool::{Abandoned, panic_text};
 use crate::tools::{Cancel, ReadError, Sentence, SentenceInput};
 
@@ -280,7 +280,7 @@ impl<S: Storage + 'static> Drive<S> {
         ended: Option<u64>,
         error: Option<String>,
     ) -> Result<StepWrite, RunError> {
-        let detail = Detail { error, ..self.ctx.detail(times, ended) };
-        detail.write(&self.ctx.plan.plan().node(ix).id, state)
+        let detail = Written { error, ..self.ctx.detail(times, ended) };
+        detail.write(self.ctx.names.id(ix), state)
     }
 }

@@ -1,13 +1,20 @@
 //! From what is stored to a record.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use plangate_approval::{Edited, Row, RowState, RunState, StepState, Time};
-use plangate_graph::outline::Body;
+use plangate_graph::outline::{Body, Call};
 use plangate_graph::plan::NodeKind;
 use plangate_graph::{NodeIx, Plan, Value};
+use serde_json::value::RawValue;
 
 use super::step::{Cause, Decided, Replaced, Step, Word};
 use super::{CriticalPath, Record, times};
 use crate::drive::result_of;
+use crate::error::RunError;
+use crate::journal::value;
 use crate::schedule::{Schedule, Table, Topology, causes};
 use crate::stored::{Picture, Stored};
 use crate::values::{Names, instruction};
@@ -18,34 +25,36 @@ pub(super) struct Reading<'a> {
     pub(super) plan: &'a Plan,
     pub(super) shape: &'a Topology,
     pub(super) names: &'a Names,
-    pub(super) picture: &'a Picture,
+    pub(super) picture: &'a Picture<'a>,
+    /// Server and tool of the last call, and both as one text: most calls are of the tool of the call before.
+    pub(super) last_tool: RefCell<Option<(&'a Call, Arc<str>)>>,
 }
 
 impl Reading<'_> {
-    pub(super) fn record(&self, schedule: &Schedule) -> Record {
+    pub(super) fn record(&self, schedule: &Schedule) -> Result<Record, RunError> {
         let states = Table(self.shape.indices().map(|ix| self.state(schedule, ix)).collect::<Vec<_>>());
         let roots = causes(self.shape, |ix| schedule.standing(ix));
-        let mut rows: Table<Vec<&Row>> = Table(vec![Vec::new(); self.shape.len()]);
+        let mut rows: HashMap<NodeIx, Vec<&Row>> = HashMap::new();
         for row in &self.stored.rows {
             if let Some(ix) = self.names.get(&row.node) {
-                rows[*ix].push(row);
+                rows.entry(ix).or_default().push(row);
             }
         }
-        let steps: Vec<Step> = self
-            .shape
-            .indices()
-            .map(|ix| {
-                let cause = roots[ix].filter(|_| states[ix] == schedule.state(ix)).map(|root| Cause {
+        let mut steps = Vec::with_capacity(self.shape.len());
+        for ix in self.shape.indices() {
+            let cause = roots[ix].filter(|_| states[ix] == schedule.state(ix)).map(|root| {
+                Box::new(Cause {
                     node: self.plan.node(root).id.clone(),
                     state: states[root],
                     error: self.error(root).or_else(|| self.said(root)),
-                });
-                self.step(ix, &states, &rows[ix], cause)
-            })
-            .collect();
+                })
+            });
+            let rows = rows.get(&ix).map_or(&[][..], Vec::as_slice);
+            steps.push(self.step(ix, &states, rows, cause)?);
+        }
         let times = times::measure(self.stored, self.shape, self.picture);
         let run = &self.stored.run;
-        Record {
+        Ok(Record {
             run: run.id.clone(),
             title: run.title.clone(),
             state: run.state,
@@ -64,7 +73,7 @@ impl Reading<'_> {
             },
             waited_for_people: times.waited,
             steps,
-        }
+        })
     }
 
     /// The state of a node at this moment.
@@ -99,9 +108,16 @@ impl Reading<'_> {
         row.decision_reason.clone().filter(|_| row.state == RowState::Rejected)
     }
 
-    fn step(&self, ix: NodeIx, states: &Table<StepState>, rows: &[&Row], cause: Option<Cause>) -> Step {
+    fn step(
+        &self,
+        ix: NodeIx,
+        states: &Table<StepState>,
+        rows: &[&Row],
+        cause: Option<Box<Cause>>,
+    ) -> Result<Step, RunError> {
         let node = self.plan.node(ix);
         let detail = self.picture.details[ix].as_ref();
+        let stored = |raw: Option<&RawValue>| raw.map(|raw| value(&node.id, raw)).transpose();
         let call = matches!(node.kind, NodeKind::Call { .. })
             .then(|| self.picture.row_of(self.shape, ix))
             .flatten()
@@ -110,15 +126,15 @@ impl Reading<'_> {
         let arguments = match (call.and_then(|row| row.call.as_ref()), rows.last()) {
             (Some(call), _) => Value::parse_bytes(&call.args).ok(),
             (None, Some(row)) => row.call.as_ref().and_then(|call| Value::parse_bytes(&call.args).ok()),
-            (None, None) => detail.and_then(|d| d.arguments.as_deref().cloned()),
+            (None, None) => stored(detail.and_then(|d| d.arguments))?,
         };
         let ran = detail.filter(|d| d.queued.is_some() || d.ended.is_some());
         let ms = |micros: Option<u64>| micros.map(|micros| micros / 1_000);
         let at = |micros: u64| detail.map(|d| Time(d.began.0.saturating_add_unsigned(micros / 1_000)));
         let list = detail.and_then(|d| d.list.clone());
-        let late = list.iter().flatten().filter(|c| !c.ok && !c.state.ended());
-        let late = late.filter(|c| self.names.get(&c.step).is_some_and(|ix| states[*ix].ended()));
-        Step {
+        let late = list.iter().flat_map(|list| list.iter()).filter(|c| !c.ok && !c.state.ended());
+        let late = late.filter(|c| self.names.get(&c.step).is_some_and(|ix| states[ix].ended()));
+        Ok(Step {
             id: node.id.clone(),
             kind: word(&node.kind),
             tool: self.tool(ix),
@@ -134,7 +150,7 @@ impl Reading<'_> {
             words: self.words(ix, rows),
             result: match claimed {
                 Some(row) => result_of(row).0,
-                None => detail.and_then(|d| d.result.as_deref().cloned()),
+                None => stored(detail.and_then(|d| d.result))?,
             },
             answer: detail.and_then(|d| d.answer),
             error: self.error(ix),
@@ -142,16 +158,26 @@ impl Reading<'_> {
             decisions: rows.iter().map(|row| decided(row)).collect(),
             late: late.map(|c| c.step.clone()).collect(),
             list,
-        }
+        })
     }
 
-    fn tool(&self, ix: NodeIx) -> Option<String> {
+    fn tool(&self, ix: NodeIx) -> Option<Arc<str>> {
         let call = match self.plan.node(ix).kind {
             NodeKind::Gate { call, .. } => call,
             _ => ix,
         };
         match &self.plan.item_of(call)?.1.body {
-            Body::Call(call) => Some(format!("{}.{}", call.server, call.tool)),
+            Body::Call(call) => {
+                let mut last = self.last_tool.borrow_mut();
+                if let Some((before, text)) = &*last
+                    && (&before.server, &before.tool) == (&call.server, &call.tool)
+                {
+                    return Some(Arc::clone(text));
+                }
+                let text: Arc<str> = format!("{}.{}", call.server, call.tool).into();
+                *last = Some((call, Arc::clone(&text)));
+                Some(text)
+            }
             _ => None,
         }
     }

@@ -1,5 +1,7 @@
 //! One node of a record.
 
+use std::sync::Arc;
+
 use plangate_approval::row::{Settled, Vote};
 use plangate_approval::{Person, Reconciled, RowId, RowState, StepState, Time};
 use plangate_graph::{Digest, Value};
@@ -7,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::values::Counted;
 
-/// One node of a run.
+/// One node of a run. There are as many as a plan has nodes: what is large and rarely there is kept elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// Id of the node.
@@ -15,8 +17,8 @@ pub struct Step {
     /// What it is.
     pub kind: Word,
     /// Server and tool of a call, or of the call behind a gate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "shared")]
+    pub tool: Option<Arc<str>>,
     /// Its state.
     pub state: StepState,
     /// How often it was started.
@@ -57,13 +59,13 @@ pub struct Step {
     pub error: Option<String>,
     /// Why it did not run: the node at the root of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<Cause>,
+    pub cause: Option<Box<Cause>>,
     /// Its rows, in the order they were asked: who decided what and when.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decided>,
     /// What a join passed on when it fired, in typed order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub list: Option<Vec<Counted>>,
+    pub list: Option<Box<[Counted]>>,
     /// Counted steps that ended after the join had fired without them. They changed nothing there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<String>,
@@ -154,6 +156,22 @@ pub struct Replaced {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(n: &u32) -> bool {
     *n == 0
+}
+
+/// A text that many steps share, written as any other.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde calls it so")]
+    pub(super) fn serialize<S: Serializer>(text: &Option<Arc<str>>, s: S) -> Result<S::Ok, S::Error> {
+        text.as_deref().serialize(s)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Arc<str>>, D::Error> {
+        Ok(Option::<String>::deserialize(d)?.map(Arc::from))
+    }
 }
 
 /// A null that is there is a value.

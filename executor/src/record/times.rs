@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use plangate_approval::{RowState, Time};
 use plangate_graph::NodeIx;
 
-use crate::schedule::{Table, Topology};
-use crate::stored::{Picture, Stored};
+use crate::schedule::{Kind, Table, Topology};
+use crate::stored::{Picture, Span, Stored};
 
 /// What a run took. Microseconds, but for `waited`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,53 +19,26 @@ pub(super) struct Times {
     pub(super) waited: u64,
 }
 
-pub(super) fn measure(stored: &Stored, shape: &Topology, picture: &Picture) -> Times {
-    let drives = drives(shape, picture);
-    let durations = Table(shape.indices().map(|ix| duration(picture, ix)).collect::<Vec<_>>());
-    let (critical, path) = critical(shape, picture, &durations);
+pub(super) fn measure(stored: &Stored, shape: &Topology, picture: &Picture<'_>) -> Times {
+    let (drives, durations) = (&picture.drives, &picture.durations);
+    let (critical, path) = critical(shape, picture, durations);
     Times {
         wall: drives.values().map(|drive| drive.last).sum(),
         sum: durations.0.iter().sum(),
         critical,
         path,
-        waited: waited(stored, &drives),
-    }
-}
-
-struct Span {
-    began: Time,
-    /// The last thing written in it.
-    last: u64,
-}
-
-impl Span {
-    fn end(&self) -> Time {
-        Time(self.began.0.saturating_add_unsigned(self.last / 1_000))
-    }
-}
-
-/// The drives by number.
-fn drives(shape: &Topology, picture: &Picture) -> BTreeMap<u64, Span> {
-    let mut drives: BTreeMap<u64, Span> = BTreeMap::new();
-    for detail in shape.indices().filter_map(|ix| picture.details[ix].as_ref()) {
-        let drive = drives.entry(detail.drive).or_insert(Span { began: detail.began, last: 0 });
-        drive.last = drive.last.max(detail.at);
-    }
-    drives
-}
-
-fn duration(picture: &Picture, ix: NodeIx) -> u64 {
-    match picture.details[ix].as_ref().map(|d| (d.started, d.ended)) {
-        Some((Some(started), Some(ended))) => ended.saturating_sub(started),
-        _ => 0,
+        waited: waited(stored, drives),
     }
 }
 
 /// The longest way by durations. A branch that a join did not wait for is no way to it.
-fn critical(shape: &Topology, picture: &Picture, durations: &Table<u64>) -> (u64, Vec<NodeIx>) {
+fn critical(shape: &Topology, picture: &Picture<'_>, durations: &Table<u64>) -> (u64, Vec<NodeIx>) {
     let mut best: Table<(u64, Option<NodeIx>)> = Table(vec![(0, None); shape.len()]);
     for ix in shape.order().iter().copied() {
-        let list = picture.details[ix].as_ref().and_then(|d| d.list.as_ref());
+        let list = match shape.kind(ix) {
+            Kind::Need { .. } => picture.details[ix].as_ref().and_then(|d| d.list.as_ref()),
+            _ => None,
+        };
         let mut before = (0, None);
         let mut counted = list.iter().flat_map(|list| list.iter());
         for link in shape.ins(ix) {

@@ -11,6 +11,12 @@ use super::topology::Link;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table<T>(pub Vec<T>);
 
+impl<T> Default for Table<T> {
+    fn default() -> Table<T> {
+        Table(Vec::new())
+    }
+}
+
 impl<T> Table<T> {
     /// How many nodes there are.
     pub fn len(&self) -> usize {
@@ -47,7 +53,7 @@ impl<T> IndexMut<NodeIx> for Table<T> {
 #[derive(Clone, Debug)]
 pub(super) struct Links {
     /// Where the links of each node end; they begin where those of the node before it end.
-    ends: Vec<usize>,
+    ends: Vec<u32>,
     links: Vec<Link>,
 }
 
@@ -58,7 +64,7 @@ const NOBODY: Link =
 impl Links {
     /// Groups links by the node that they are of. Linear, but for links of one node that do not come by the other end.
     pub(super) fn group(nodes: usize, of: impl Iterator<Item = (NodeIx, Link)> + Clone) -> Links {
-        let mut next = Table(vec![0_usize; nodes]);
+        let mut next = Table(vec![0_u32; nodes]);
         let mut count = 0;
         for (at, _) in of.clone() {
             next[at] += 1;
@@ -70,7 +76,7 @@ impl Links {
         }
         let mut links = vec![NOBODY; count];
         for (at, link) in of {
-            if let Some(place) = links.get_mut(next[at]) {
+            if let Some(place) = links.get_mut(next[at] as usize) {
                 *place = link;
             }
             next[at] += 1;
@@ -88,7 +94,7 @@ impl Links {
 
     fn range(&self, ix: NodeIx) -> std::ops::Range<usize> {
         let at = ix.0 as usize;
-        let end = |at: usize| self.ends.get(at).copied().unwrap_or_default();
+        let end = |at: usize| self.ends.get(at).map_or(0, |end| *end as usize);
         at.checked_sub(1).map_or(0, end)..end(at)
     }
 

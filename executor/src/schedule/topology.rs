@@ -133,30 +133,30 @@ impl Topology {
         let mut numbers = HashMap::new();
         let mut kinds = Vec::with_capacity(plan.len());
         let mut links = Vec::with_capacity(plan.edge_count());
-        let mut gates = HashMap::new();
-        for (ix, node) in plan.nodes() {
-            if let NodeKind::Gate { call, .. } = node.kind {
-                gates.insert(call, ix);
-            }
-        }
+        let mut gates = Vec::new();
+        // Most calls are of the server of the call before.
+        let mut last = None;
         for (ix, node) in plan.nodes() {
             kinds.push(match &node.kind {
                 NodeKind::Call { .. } => {
                     let name = call_of(plan, ix).map_or("", |(_, call)| call.server.as_str());
-                    let server = *numbers.entry(name).or_insert_with(|| {
-                        servers.push(name.to_owned());
-                        u32::try_from(servers.len() - 1).unwrap_or(u32::MAX)
-                    });
-                    if reads(ix) {
-                        Kind::Read { server }
-                    } else {
-                        Kind::Call { server, gate: gates.get(&ix).copied() }
-                    }
+                    let server = match last {
+                        Some((before, number)) if before == name => number,
+                        _ => *numbers.entry(name).or_insert_with(|| {
+                            servers.push(name.to_owned());
+                            u32::try_from(servers.len() - 1).unwrap_or(u32::MAX)
+                        }),
+                    };
+                    last = Some((name, server));
+                    if reads(ix) { Kind::Read { server } } else { Kind::Call { server, gate: None } }
                 }
                 NodeKind::Write { .. } => Kind::Write,
                 NodeKind::Join(Join::All) => Kind::All,
                 NodeKind::Join(Join::Need { k, .. }) => Kind::Need { k: *k },
-                NodeKind::Gate { call, .. } => Kind::Gate { call: *call },
+                NodeKind::Gate { call, .. } => {
+                    gates.push((*call, ix));
+                    Kind::Gate { call: *call }
+                }
                 NodeKind::Ask { .. } => Kind::Ask,
                 NodeKind::Check { .. } => Kind::Check,
             });
@@ -172,7 +172,13 @@ impl Topology {
                 links.push((from, ix, link));
             }
         }
-        Topology::build(Table(kinds), &links, servers)
+        let mut kinds = Table(kinds);
+        for (call, at) in gates {
+            if let Some(Kind::Call { gate, .. }) = kinds.0.get_mut(call.0 as usize) {
+                *gate = Some(at);
+            }
+        }
+        Topology::build(kinds, &links, servers)
     }
 
     fn build(

@@ -26,7 +26,7 @@ fn a_claimed_call_of_a_dead_driver_is_uncertain_and_waits() {
     let step = StepWrite {
         node: "p".into(),
         state: StepState::Running,
-        detail: br#"{"drive":2,"began":0,"at":0}"#.to_vec(),
+        detail: (*br#"{"drive":2,"began":0,"at":0}"#).into(),
     };
     let definition = row.call.as_ref().unwrap().definition;
     stage.store.claim(&lease, &row.id, "nonce", row.digest, definition, &step).unwrap();

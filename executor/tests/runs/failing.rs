@@ -25,7 +25,7 @@ fn a_failed_step_blocks_what_reads_it_and_nothing_else() {
     assert_eq!(states(&ended), "mail failed, cal done, a blocked, b done, c blocked");
     assert_eq!(done(&ended).state, RunState::Failed);
     assert_eq!(step(&ended, "mail").error.as_deref(), Some("quota exceeded"));
-    assert_eq!(step(&ended, "c").cause.clone().unwrap(), cause("mail", Failed, Some("quota exceeded")));
+    assert_eq!(step(&ended, "c").cause.as_deref(), Some(&cause("mail", Failed, Some("quota exceeded"))));
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_path_that_is_not_there_fails_the_reader_before_its_gate() {
         "`send` cannot be called: {mail.messages[0].from} is not there: mail.messages is a list of 0"
     );
     assert!(step(&ended, "send/gate").decisions.is_empty());
-    assert_eq!(step(&ended, "log").cause.clone().unwrap(), cause("send", Failed, Some(&error)));
+    assert_eq!(step(&ended, "log").cause.as_deref(), Some(&cause("send", Failed, Some(&error))));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_skip_says_which_check_and_a_check_that_cannot_be_made_fails() {
     let ended =
         stage.run("together:\n  mail: gmail.list {}\ncheck:\n  - {mail.n} is \"y\"\n    a: cal.list {}\n  - {mail.n} > 3\n    b: cal.list {}\n");
     assert_eq!(states(&ended), "mail done, check-1/check done, a skipped, check-2/check failed, b blocked");
-    assert_eq!(step(&ended, "a").cause.clone().unwrap(), cause("check-1/check", Done, None));
+    assert_eq!(step(&ended, "a").cause.as_deref(), Some(&cause("check-1/check", Done, None)));
     assert_eq!(
         step(&ended, "check-2/check").error.as_deref(),
         Some("only numbers are greater or less, and this is text")
@@ -166,6 +166,25 @@ fn a_read_past_its_deadline_times_out_and_its_call_is_asked_to_stop() {
     assert_eq!(states(&ended), "a timed_out, b done, c blocked");
     assert_eq!(step(&ended, "a").error.as_deref(), Some("no answer within 20 ms"));
     assert!(hear.recv().unwrap());
+}
+
+/// Deadlines of calls that are over are forgotten; that of a call under way is kept, however many end beside it.
+#[test]
+fn a_deadline_outlasts_hundreds_of_others() {
+    let stage = Stage::new().on("gmail.list", |_, cancel| {
+        let (stop, stopped) = bounded(1);
+        cancel.on_cancel(move || stop.send(()).unwrap());
+        stopped.recv().unwrap();
+        Answer::Ok(json("1"))
+    });
+    let mut recipe =
+        "together:\n  slow: gmail.list {}\n    timeout: 500ms\n  r0: cal.list {}\nthen:\n".to_owned();
+    for i in 1..300 {
+        recipe += &format!("  r{i}: cal.list {{\"from\":\"{{r{}}}\"}}\n", i - 1);
+    }
+    let ended = stage.run(&recipe);
+    assert_eq!(step(&ended, "slow").error.as_deref(), Some("no answer within 500 ms"));
+    assert_eq!(step(&ended, "r299").state, Done);
 }
 
 #[test]

@@ -247,7 +247,7 @@ fn what_cannot_be_read_is_an_error_and_no_empty_run() {
         let LeaseAnswer::Taken(lease) = stage.store.lease(&run, &holder).unwrap() else {
             panic!("the run is still held after {garbage:?}")
         };
-        let step = StepWrite { node: "mail".into(), state: Done, detail: garbage.as_bytes().to_vec() };
+        let step = StepWrite { node: "mail".into(), state: Done, detail: garbage.as_bytes().into() };
         let lease = stage.store.record(&lease, &[step]).unwrap();
         assert_eq!(stage.store.park(&lease), Ok(ParkAnswer::Released));
         for answer in [stage.executor().resume(&run, None).map(drop), stage.executor().record(&run).map(drop)]
@@ -287,9 +287,9 @@ fn a_call_is_not_done_because_its_step_says_so() {
     let (run, row) = (parked.record().run.clone(), only(&parked));
     let holder = stage.store.holder().unwrap();
     let LeaseAnswer::Taken(lease) = stage.store.lease(&run, &holder).unwrap() else { panic!("held") };
-    let detail = br#"{"drive":2,"began":0,"at":0,"ended":1,"result":"made up"}"#.to_vec();
+    let detail = br#"{"drive":2,"began":0,"at":0,"ended":1,"result":"made up"}"#;
     let steps =
-        ["p/gate", "p"].map(|node| StepWrite { node: node.into(), state: Done, detail: detail.clone() });
+        ["p/gate", "p"].map(|node| StepWrite { node: node.into(), state: Done, detail: (*detail).into() });
     let lease = stage.store.record(&lease, &steps).unwrap();
     assert_eq!(stage.store.park(&lease), Ok(ParkAnswer::Released));
     let again = stage.resume(&parked);
