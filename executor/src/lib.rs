@@ -66,7 +66,6 @@ mod edit;
 mod error;
 mod executor;
 mod gate;
-mod index;
 mod inputs;
 mod journal;
 mod late;
