@@ -94,6 +94,28 @@ fn edges_of_another_world_are_not_taken_for_those_of_this_one() {
     }
 }
 
+/// A file in which everything fits but for what the calls are: compiled under a looser policy, with the words of this one.
+#[test]
+fn what_fits_in_itself_is_refused_all_the_same() {
+    let any = "server = \"slack\"\ntool = \"post\"\ndefinition = \"any\"\nreason = \"it is our own\"\n";
+    let outline = || sketch().then().call("a", "gmail.list", &[]).call("b", "slack.post", &["a"]).outline();
+    let text = |policy: &Policy| lower(outline(), &catalog(), policy, Author::Person).0.unwrap().to_json();
+    let strict = text(&Policy::default());
+    let evidence = |line: &str| line.split_once(",\"evidence\":").map(|(_, evidence)| evidence.to_owned());
+    let of_call = |text: &str| -> String {
+        text.lines().find(|line| line.contains("{\"id\":\"b\"")).and_then(evidence).unwrap()
+    };
+    for (rule, codes) in [("allow", vec!["V0303", "V0304"]), ("reads", vec!["V0302", "V0303", "V0304"])] {
+        let loose = text(&Policy::from_toml(&format!("[[{rule}]]\n{any}")).unwrap());
+        assert_ne!(of_call(&loose), of_call(&strict));
+        let forged = sealed(&loose.replace(&of_call(&loose), &of_call(&strict)));
+        let forged = Plan::from_json(&forged).unwrap();
+        let refused = forged.verify(&catalog(), &Policy::default(), Author::Person).unwrap_err();
+        let found: Vec<&str> = refused.iter().map(|p| p.code).take(codes.len()).collect();
+        assert_eq!(found, codes, "{refused:#?}");
+    }
+}
+
 /// Tools whose arguments matter: to what they do, to their schema, to the policy.
 fn tools() -> Catalog {
     let mut tools = Catalog::new();

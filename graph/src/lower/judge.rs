@@ -285,3 +285,52 @@ fn arguments(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effect::Effect;
+    use crate::outline::{Block, BlockKind, Outline, Settings};
+    use crate::template::Template;
+    use crate::value::Value;
+
+    /// Of two calls of one kind one has a gate, which nothing but the plan demands: it is looked at whether anybody could
+    /// decide it, although nothing was to be said of the other.
+    #[test]
+    fn a_gate_of_one_call_is_looked_at_whatever_its_kind_is() {
+        let call = |name: &str| Item {
+            block: 0,
+            under: None,
+            span: (0, 0),
+            body: Body::Call(Call {
+                name: name.to_owned(),
+                server: "s".to_owned(),
+                tool: "list_pages".to_owned(),
+                args: Template::Lit(Value::parse("{}").unwrap()),
+                settings: Settings::default(),
+                without_asking: false,
+            }),
+        };
+        let typed = Typed::of(Outline {
+            recipe: crate::Digest::of(b""),
+            inputs: Vec::new(),
+            blocks: vec![Block { kind: BlockKind::Together, name: None, need: None }],
+            items: ["a", "b", "c"].map(call).to_vec(),
+        });
+        assert_eq!(typed.calls.kinds.len(), 1);
+        let catalog =
+            r#"{"servers":{"s":{"tools":[{"name":"list_pages","inputSchema":{"type":"object"}}]}}}"#;
+        let catalog = Catalog::from_json(catalog).unwrap();
+        let policy =
+            "[roles]\nops = [\"os:ann\"]\n[[people]]\nserver = \"s\"\nroles = [\"ops\"]\nquorum = 2\n";
+        let policy = Policy::from_toml(policy).unwrap();
+        let mut floor = Marks::of_items(3);
+        floor.put(1, Mark { effect: Effect::Read, asked: true });
+        let mut problems = Vec::new();
+        let (judgements, _) = calls(&typed, &catalog, &policy, Author::Person, &floor, &mut problems);
+        let found: Vec<_> = problems.iter().map(|problem| (problem.code, problem.item)).collect();
+        assert_eq!(found, [("P0203", Some(1))]);
+        assert_eq!([0, 1, 2].map(|item| judgements.marks.is_asked(item)), [false, true, false]);
+        assert!(!judgements.raised);
+    }
+}
