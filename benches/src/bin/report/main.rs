@@ -1,6 +1,6 @@
 //! Prints what plangate costs as ratios of things measured in this one process, medians of interleaved rounds, with what
 //! is demanded of each. `report compiling` measures compiling and verifying alone, `report store` the store; `report peers`
-//! prints one line a number for the table of peers instead.
+//! prints one line a number for the table of peers instead, `report memory fan` by how many KiB a large run grows its process.
 
 mod compiling;
 mod durability;
@@ -31,6 +31,7 @@ fn main() -> Fallible<()> {
             table.print()
         }
         Some("peers") => running::for_peers(),
+        Some("memory") => process::memory(&std::env::args().nth(2).unwrap_or_default()),
         Some(other) => Err(format!(
             "{other:?} is nothing that can be reported; there are `compiling`, `store` and `peers`"
         )

@@ -1,16 +1,20 @@
-//! A process that runs the morning recipe to its gate: how soon it makes its first call, how much memory it takes.
+//! Processes of their own: the morning recipe to its gate, how soon it makes its first call and how much memory it takes;
+//! and the memory of large runs.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use plangate_approval::MemoryStore;
 use plangate_benches::durable::Fallible;
-use plangate_benches::median;
+use plangate_benches::{Host, chain, ended, executor, fan, median, start, verified};
 
 use crate::table::{Demand, Table, words};
 
 const ROUNDS: usize = 15;
+const STEPS: u32 = 100_000;
 
 pub(crate) fn measure(table: &mut Table) -> Fallible<()> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -32,7 +36,44 @@ pub(crate) fn measure(table: &mut Table) -> Fallible<()> {
     table.add("process start to first call, ms", words(first), ms, Demand::AtMost(10.0));
     let mib = f64::from(peak) / 1_024.0;
     table.add("peak memory of the morning recipe, MiB", format!("{peak} KiB"), mib, Demand::AtMost(16.0));
+    for shape in ["fan", "chain"] {
+        let out = Command::new(std::env::current_exe()?).args(["memory", shape]).output()?;
+        if !out.status.success() {
+            return Err(String::from_utf8_lossy(&out.stderr).into());
+        }
+        let kib: u32 = String::from_utf8(out.stdout)?.trim().parse()?;
+        let bytes = f64::from(kib) * 1_024.0 / f64::from(STEPS);
+        let of = format!("{} MiB at the peak, its plan not counted", kib / 1_024);
+        table.add(&format!("memory of a {shape} of 100,000, bytes a step"), of, bytes, Demand::Nothing);
+    }
     Ok(())
+}
+
+/// In a process of its own: prints by how many KiB a run of 100,000 steps on a store in memory grows it at its peak.
+pub(crate) fn memory(shape: &str) -> Fallible<()> {
+    let recipe = match shape {
+        "fan" => fan(STEPS as usize),
+        "chain" => chain(STEPS as usize),
+        other => return Err(format!("{other:?} is no shape; there are `fan` and `chain`").into()),
+    };
+    let plan = verified(&recipe);
+    drop(recipe);
+    // The text of a plan is made with its first run and kept with the plan.
+    std::hint::black_box(plan.documents());
+    let executor = executor(&Arc::new(MemoryStore::new()?), Host::new());
+    let before = status("VmRSS:")?;
+    // From here on the peak counts anew.
+    std::fs::write("/proc/self/clear_refs", "5")?;
+    ended(&executor.run(&plan, start())?);
+    let grown = status("VmHWM:")?.saturating_sub(before);
+    Ok(writeln!(std::io::stdout().lock(), "{grown}")?)
+}
+
+/// A line of what the system knows of this process, in KiB.
+fn status(name: &str) -> Fallible<u32> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).ok_or("the system does not say")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 
 fn once(binary: &Path, here: &Path) -> Fallible<(Duration, u32)> {

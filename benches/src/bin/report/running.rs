@@ -80,7 +80,7 @@ pub(crate) fn measure(table: &mut Table) -> Fallible<()> {
             rounds(5, jobs).into_iter().zip(sizes).map(|(took, n)| each(took, n)).collect();
         let thousand = took.get(2).copied().unwrap_or_default();
         for (took, n) in took.iter().zip(sizes) {
-            let flat = if n == 100_000 { Demand::AtMost(1.5) } else { Demand::Nothing };
+            let flat = if n == 100_000 { Demand::AtMost(1.2) } else { Demand::Nothing };
             let of = format!("{} a step; of 1,000: {}", words(*took), words(thousand));
             table.add(&format!("{shape} of {n} calls that do nothing"), of, ratio(*took, thousand), flat);
         }
