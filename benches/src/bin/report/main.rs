@@ -1,6 +1,6 @@
 //! Prints what plangate costs as ratios of things measured in this one process, medians of interleaved rounds, with what
 //! is demanded of each. `report compiling` measures compiling and verifying alone, `report store` the store; `report peers`
-//! prints one line a number for the table of peers instead, `report memory fan` by how many KiB a large run grows its process.
+//! prints one line a number for the table of peers instead, `report memory fan` what a process takes that runs 100,000 steps, in KiB.
 
 mod compiling;
 mod durability;
