@@ -15,6 +15,7 @@ mod edited;
 mod file;
 mod generated;
 mod mutations;
+mod places;
 mod policy;
 mod resumed;
 mod situations;
