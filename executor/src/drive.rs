@@ -74,6 +74,13 @@ pub(crate) struct Drive<S> {
     pool: Pool,
 }
 
+/// Who works the inbox off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Steward,
+    Thread,
+}
+
 /// What a thread has to tell.
 pub(crate) enum Report {
     /// A read or a sentence returned, or did not in time.
@@ -129,13 +136,16 @@ impl<S: Storage + 'static> Drive<S> {
     }
 
     /// Works the inbox off, unless another thread is at it. Returns a job that the calling thread may run itself.
-    fn pump(self: &Arc<Self>) -> Option<Job> {
+    fn pump(self: &Arc<Self>, by: Who) -> Option<Job> {
         let mut kept: Option<Job> = None;
         loop {
             let Some(mut core) = self.try_core() else { break };
             loop {
                 // Another turn may take its time: what would run here is handed on.
                 self.hand_on(&mut core, kept.take());
+                if by == Who::Steward {
+                    self.pool.held_up();
+                }
                 let mut jobs = self.turn(&mut core);
                 let more = core.has_more() || !self.inbox.is_empty();
                 if !more && jobs.len() == 1 {
