@@ -37,6 +37,7 @@ use crate::schedule::Topology;
 use crate::tools::{ReadError, Tools, Writer};
 use crate::values::Names;
 
+use self::core::Halt;
 pub(crate) use self::core::{Core, Restore};
 use overdue::Silent;
 pub(crate) use people::last_rows;
@@ -172,8 +173,11 @@ impl<S: Storage + 'static> Drive<S> {
     }
 
     fn hand_on(&self, core: &mut Core, job: Option<Job>) {
+        if matches!(core.stopped, Some(Halt::Fault(RunError::Threads(_)))) {
+            return;
+        }
         if let Some(Err(error)) = job.map(|job| self.pool.submit(job)) {
-            // There is no thread at all, so that nothing is under way.
+            // There is no thread at all, so that nothing is under way, now or later.
             core.under_way.clear();
             core.stop(RunError::Threads(error));
         }

@@ -188,7 +188,7 @@ impl Pool {
         }))
     }
 
-    /// Runs a job on some thread, soon. The error: there is no thread, and none can be started.
+    /// Runs a job on some thread, soon. The error: there is no thread, and none can be started; no job that waits is run.
     pub(crate) fn submit(&self, job: Job) -> Result<(), String> {
         let mut state = self.0.state();
         if state.closed {
@@ -350,6 +350,10 @@ impl Shared {
                 state.alive -= 1;
                 state.failed += 1;
                 if state.alive == 0 {
+                    // They are given up with the error; what they hold may come back to this lock.
+                    let given_up = std::mem::take(&mut state.queue);
+                    drop(state);
+                    drop(given_up);
                     return Err(error.to_string());
                 }
                 // Whoever came meanwhile relied on this thread.

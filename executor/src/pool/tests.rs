@@ -343,3 +343,19 @@ fn a_sleeper_is_called_where_a_thread_cannot_be_started() {
     receive.recv_timeout(Duration::from_secs(60)).unwrap();
     assert_eq!(pool.close(Duration::from_secs(60)), 0);
 }
+
+#[test]
+fn what_found_no_thread_is_not_run_later() {
+    let pool = watched(1);
+    let (send, receive) = unbounded();
+    let say = |word: &'static str| {
+        let send = send.clone();
+        job(move || send.send(word).unwrap())
+    };
+    REFUSES.set(true);
+    assert!(pool.submit(say("refused")).is_err());
+    REFUSES.set(false);
+    pool.submit(say("taken")).unwrap();
+    assert_eq!(receive.recv().unwrap(), "taken");
+    assert_eq!(pool.close(Duration::from_secs(60)), 0);
+}
