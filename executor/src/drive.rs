@@ -37,6 +37,7 @@ use crate::schedule::Topology;
 use crate::tools::{ReadError, Tools, Writer};
 use crate::values::Names;
 
+use self::core::Halt;
 pub(crate) use self::core::{Core, Restore};
 use overdue::Silent;
 pub(crate) use people::last_rows;
@@ -72,6 +73,13 @@ pub(crate) struct Drive<S> {
     /// Wakes the steward.
     steward: Unparker,
     pool: Pool,
+}
+
+/// Who works the inbox off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Steward,
+    Thread,
 }
 
 /// What a thread has to tell.
@@ -129,13 +137,16 @@ impl<S: Storage + 'static> Drive<S> {
     }
 
     /// Works the inbox off, unless another thread is at it. Returns a job that the calling thread may run itself.
-    fn pump(self: &Arc<Self>) -> Option<Job> {
+    fn pump(self: &Arc<Self>, by: Who) -> Option<Job> {
         let mut kept: Option<Job> = None;
         loop {
             let Some(mut core) = self.try_core() else { break };
             loop {
                 // Another turn may take its time: what would run here is handed on.
                 self.hand_on(&mut core, kept.take());
+                if by == Who::Steward {
+                    self.pool.held_up();
+                }
                 let mut jobs = self.turn(&mut core);
                 let more = core.has_more() || !self.inbox.is_empty();
                 if !more && jobs.len() == 1 {
@@ -162,8 +173,11 @@ impl<S: Storage + 'static> Drive<S> {
     }
 
     fn hand_on(&self, core: &mut Core, job: Option<Job>) {
+        if matches!(core.stopped, Some(Halt::Fault(RunError::Threads(_)))) {
+            return;
+        }
         if let Some(Err(error)) = job.map(|job| self.pool.submit(job)) {
-            // There is no thread at all, so that nothing is under way.
+            // There is no thread at all, so that nothing is under way, now or later.
             core.under_way.clear();
             core.stop(RunError::Threads(error));
         }

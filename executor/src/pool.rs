@@ -60,6 +60,8 @@ struct State {
     coming: usize,
     /// Jobs that were taken.
     taken: u64,
+    /// Threads that could not be started.
+    failed: u64,
     watch: Watch,
     closed: bool,
 }
@@ -97,23 +99,33 @@ static CORES: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallel
 /// How often to look at how long jobs wait.
 pub(crate) const TICK: Duration = Duration::from_micros(50);
 
+/// How soon to try again where a thread could not be started.
+const RETRY: Duration = Duration::from_millis(10);
+
 impl State {
     /// Whom a waiting job needs. The caller sees to it once it has let go of the lock.
     fn help(&mut self) -> Help {
-        if self.queue.is_empty() || self.coming > 0 {
+        if self.queue.is_empty() || self.coming > 0 || !self.has_room() {
             Help::Nobody
-        } else if self.at_work() == 0 {
+        } else if self.at_work() == 0 || matches!(self.watch, Watch::Away) {
             self.send()
         } else {
-            match self.watch {
-                Watch::Away => self.send(),
-                Watch::Nobody => {
-                    self.watch = Watch::Asked;
-                    Help::Watcher
-                }
-                Watch::Asked | Watch::Since(..) => Help::Nobody,
-            }
+            self.ask()
         }
+    }
+
+    /// Somebody is to watch, if nobody does and somebody can.
+    fn ask(&mut self) -> Help {
+        if !matches!(self.watch, Watch::Nobody) {
+            return Help::Nobody;
+        }
+        self.watch = Watch::Asked;
+        Help::Watcher
+    }
+
+    /// Whether another thread can be sent.
+    fn has_room(&self) -> bool {
+        self.idle > 0 || self.alive < self.most
     }
 
     /// Another thread, if there may be one more.
@@ -162,6 +174,7 @@ impl Pool {
             calls: 0,
             coming: 0,
             taken: 0,
+            failed: 0,
             watch: Watch::Nobody,
             closed: false,
         };
@@ -175,7 +188,7 @@ impl Pool {
         }))
     }
 
-    /// Runs a job on some thread, soon. The error: there is no thread, and none can be started.
+    /// Runs a job on some thread, soon. The error: there is no thread, and none can be started; no job that waits is run.
     pub(crate) fn submit(&self, job: Job) -> Result<(), String> {
         let mut state = self.0.state();
         if state.closed {
@@ -192,13 +205,14 @@ impl Pool {
         self.0.to_come.store(jobs, Relaxed);
     }
 
-    /// Looks at how long jobs wait, and sends threads where that is too long. To be called every [`TICK`] as long as it
-    /// says so, and again once [jobs wait](Told::waiting).
-    pub(crate) fn watch(&self) -> bool {
+    /// Looks at how long jobs wait, and sends threads where that is too long. To be called again after the time that it
+    /// says, and once [jobs wait](Told::waiting).
+    pub(crate) fn watch(&self) -> Option<Duration> {
         let mut state = self.0.state();
-        if state.queue.is_empty() || state.closed {
+        // Who makes room for another thread asks again.
+        if state.queue.is_empty() || state.closed || !(state.has_room() || state.coming > 0) {
             state.watch = Watch::Nobody;
-            return false;
+            return None;
         }
         let now = Instant::now();
         let (since, seen) = match state.watch {
@@ -209,7 +223,7 @@ impl Pool {
         let time = now.duration_since(since);
         if time < TICK {
             state.watch = Watch::Since(since, seen);
-            return true;
+            return Some(TICK);
         }
         let most = state.worth(state.taken - seen, time, *CORES);
         let begun = state.taken;
@@ -221,19 +235,37 @@ impl Pool {
                 break;
             }
             sent += 1;
+            let failed = state.failed;
             drop(state);
             // A thread that cannot be started is no fault while another runs.
             drop(Shared::see_to(&self.0, &help));
             state = self.0.state();
+            if state.failed > failed {
+                state.watch = Watch::Since(Instant::now(), state.taken);
+                return Some(RETRY);
+            }
         }
         state.watch = Watch::Since(Instant::now(), state.taken);
-        true
+        Some(TICK)
     }
 
     /// Nobody can watch until the next [`watch`](Pool::watch): threads are sent as long as jobs wait.
     pub(crate) fn unwatched(&self) {
         let mut state = self.0.state();
         state.watch = Watch::Away;
+        self.help(state);
+    }
+
+    /// Whoever watches may be held up from here on: the same, if jobs wait by now.
+    pub(crate) fn held_up(&self) {
+        let mut state = self.0.state();
+        if !state.queue.is_empty() {
+            state.watch = Watch::Away;
+            self.help(state);
+        }
+    }
+
+    fn help(&self, mut state: MutexGuard<'_, State>) {
         let help = state.help();
         drop(state);
         // A thread that cannot be started is no fault while another runs.
@@ -242,8 +274,11 @@ impl Pool {
 
     /// A call did not answer in time: its thread no longer counts. The mark is given back when the call returns.
     pub(crate) fn abandon(&self) -> Abandoned {
-        self.0.state().most += 1;
+        let mut state = self.0.state();
+        state.most += 1;
         self.0.abandoned.fetch_add(1, Relaxed);
+        // There may be room for a job that waits.
+        self.help(state);
         Abandoned(Arc::clone(&self.0))
     }
 
@@ -303,9 +338,7 @@ impl Shared {
 
     fn start(shared: &Arc<Shared>) -> Result<(), String> {
         let own = Arc::clone(shared);
-        #[expect(clippy::disallowed_methods, reason = "this is the pool")]
-        let started =
-            std::thread::Builder::new().name("plangate".to_owned()).spawn(move || Shared::work(&own));
+        let started = spawn(move || Shared::work(&own));
         let mut state = shared.state();
         match started {
             Ok(thread) => {
@@ -315,7 +348,22 @@ impl Shared {
             Err(error) => {
                 state.coming -= 1;
                 state.alive -= 1;
-                if state.alive > 0 { Ok(()) } else { Err(error.to_string()) }
+                state.failed += 1;
+                if state.alive == 0 {
+                    // They are given up with the error; what they hold may come back to this lock.
+                    let given_up = std::mem::take(&mut state.queue);
+                    drop(state);
+                    drop(given_up);
+                    return Err(error.to_string());
+                }
+                // Whoever came meanwhile relied on this thread.
+                let help = match (state.queue.is_empty(), state.idle) {
+                    (true, _) => Help::Nobody,
+                    (false, 0) => state.ask(),
+                    (false, _) => state.send(),
+                };
+                drop(state);
+                Shared::see_to(shared, &help)
             }
         }
     }
@@ -359,6 +407,13 @@ impl Shared {
             shared.gone.notify_all();
         }
     }
+}
+
+fn spawn(work: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    #[cfg(test)]
+    tests::refusal()?;
+    #[expect(clippy::disallowed_methods, reason = "this is the pool")]
+    std::thread::Builder::new().name("plangate".to_owned()).spawn(work)
 }
 
 /// A call that did not answer in time and still holds its thread.

@@ -231,7 +231,7 @@ impl<S: Storage + 'static> Drive<S> {
         let drive = Arc::clone(self);
         Job::new(move || {
             drive.work(&task);
-            drive.pump()
+            drive.pump(super::Who::Thread)
         })
     }
 

@@ -11,10 +11,9 @@ use plangate_approval::storage::ParkAnswer;
 use plangate_approval::{RunState, StepState, Storage, StoreError};
 use plangate_graph::NodeIx;
 
-use super::Drive;
 use super::core::{Core, Halt};
+use super::{Drive, Who};
 use crate::error::RunError;
-use crate::pool::TICK;
 
 /// How a drive ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +37,7 @@ impl<S: Storage + 'static> Drive<S> {
     pub(crate) fn conduct(self: &Arc<Self>, parker: &Parker) -> Result<Laid, RunError> {
         self.set_limits(&mut self.core());
         let laid = loop {
-            if let Some(job) = self.pump() {
+            if let Some(job) = self.pump(Who::Steward) {
                 self.hand_on(&mut self.core(), Some(job));
             }
             let until = {
@@ -89,9 +88,11 @@ impl<S: Storage + 'static> Drive<S> {
             if now >= until {
                 break;
             }
-            let at = if self.pool.watch() { until.min(now + TICK) } else { until };
+            let at = self.pool.watch().map_or(until, |soon| until.min(now + soon));
             parker.park_deadline(at);
         }
+        // What it wakes for may take its time: the core may be in other hands, the store may be slow.
+        self.pool.unwatched();
     }
 
     /// What time brings.

@@ -11,6 +11,15 @@ fn job(run: impl FnOnce() + Send + 'static) -> Job {
     })
 }
 
+thread_local! {
+    static REFUSES: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// What the system says to a thread that may start no other.
+pub(super) fn refusal() -> std::io::Result<()> {
+    if REFUSES.get() { Err(std::io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
+}
+
 /// Blocks until as many are there as the barrier is for.
 fn waits_at(barrier: &Arc<Barrier>) -> Job {
     let barrier = Arc::clone(barrier);
@@ -51,8 +60,8 @@ fn watched(most: usize) -> Arc<Pool> {
     #[expect(clippy::disallowed_methods, reason = "it ends with the pool")]
     std::thread::spawn(move || {
         while tells.recv().is_ok() {
-            while of.upgrade().is_some_and(|pool| pool.watch()) {
-                std::thread::park_timeout(TICK);
+            while let Some(soon) = of.upgrade().and_then(|pool| pool.watch()) {
+                std::thread::park_timeout(soon);
             }
         }
     });
@@ -177,7 +186,7 @@ fn short_jobs_are_left_to_the_thread_that_is_there() {
     assert_eq!(ids.len(), 1);
     // One is told, and once.
     assert_eq!(tells.try_iter().count(), 1);
-    assert!(!pool.watch(), "nothing waits any more");
+    assert!(pool.watch().is_none(), "nothing waits any more");
     assert_eq!(pool.close(Duration::from_secs(60)), 0);
 }
 
@@ -191,7 +200,7 @@ fn who_watches_sends_threads_once_jobs_wait_too_long() {
     }
     tells.recv().unwrap();
     // All of them, once it was seen that one is not enough.
-    while pool.watch() {
+    while pool.watch().is_some() {
         std::thread::yield_now();
     }
     assert!(pool.0.state().queue.is_empty());
@@ -240,5 +249,113 @@ fn a_line_of_successors_keeps_nobody_waiting() {
     pool.submit(job(move || send.send(()).unwrap())).unwrap();
     receive.recv().unwrap();
     stop.store(true, Relaxed);
+    assert_eq!(pool.close(Duration::from_secs(60)), 0);
+}
+
+#[test]
+fn who_watches_is_left_alone_once_no_more_threads_may_be() {
+    let (told, tells) = unbounded();
+    let pool = Pool::new(1, Watcher(told));
+    let (stuck, release) = bounded::<()>(0);
+    let (begun, begins) = bounded(1);
+    pool.submit(job(move || {
+        begun.send(()).unwrap();
+        assert!(release.recv().is_err());
+    }))
+    .unwrap();
+    begins.recv().unwrap();
+    let (send, receive) = bounded(100);
+    for _ in 0..100 {
+        let send = send.clone();
+        pool.submit(job(move || send.send(()).unwrap())).unwrap();
+    }
+    assert!(tells.is_empty(), "nobody can help");
+    assert!(pool.watch().is_none(), "nothing is to be seen until a thread may come");
+    // Then it is looked at again.
+    let mark = pool.abandon();
+    tells.try_recv().unwrap();
+    while receive.is_empty() {
+        pool.watch();
+        std::thread::yield_now();
+    }
+    assert_eq!((0..100).map(|_| receive.recv().unwrap()).count(), 100);
+    drop((stuck, mark));
+    assert_eq!(pool.close(Duration::from_secs(60)), 0);
+}
+
+#[test]
+fn a_job_that_relied_on_a_thread_that_never_came_is_seen_to() {
+    let (told, tells) = unbounded();
+    let pool = Pool::new(8, Watcher(told));
+    let (stuck, release) = bounded::<()>(0);
+    let (begun, begins) = bounded(1);
+    pool.submit(job(move || {
+        begun.send(()).unwrap();
+        assert!(release.recv().is_err());
+    }))
+    .unwrap();
+    begins.recv().unwrap();
+    pool.unwatched();
+    // Whoever could watch is back by the time that the thread turns out not to come.
+    let (send, receive) = bounded(2);
+    let help = {
+        let mut state = pool.0.state();
+        let first = send.clone();
+        state.queue.push_back(job(move || first.send(()).unwrap()));
+        state.help()
+    };
+    assert!(matches!(help, Help::Starter));
+    pool.submit(job(move || send.send(()).unwrap())).unwrap();
+    assert_eq!(pool.watch(), Some(TICK));
+    pool.0.state().watch = Watch::Nobody;
+    REFUSES.set(true);
+    Shared::see_to(&pool.0, &help).unwrap();
+    tells.try_recv().unwrap();
+    // As long as none can be started it is tried now and then.
+    let next = std::iter::repeat_with(|| pool.watch()).find(|next| *next != Some(TICK));
+    assert_eq!((next, pool.0.state().failed), (Some(Some(RETRY)), 2));
+    REFUSES.set(false);
+    while receive.len() < 2 {
+        pool.watch();
+        std::thread::yield_now();
+    }
+    drop(stuck);
+    assert_eq!(pool.close(Duration::from_secs(60)), 0);
+}
+
+#[test]
+fn a_sleeper_is_called_where_a_thread_cannot_be_started() {
+    let pool = Pool::new(8, Watcher(unbounded().0));
+    pool.submit(job(|| ())).unwrap();
+    // Its thread sleeps, and another is on its way.
+    while pool.0.state().idle == 0 {
+        std::thread::yield_now();
+    }
+    {
+        let mut state = pool.0.state();
+        state.alive += 1;
+        state.coming += 1;
+    }
+    let (send, receive) = bounded(1);
+    pool.submit(job(move || send.send(()).unwrap())).unwrap();
+    REFUSES.set(true);
+    Shared::see_to(&pool.0, &Help::Starter).unwrap();
+    receive.recv_timeout(Duration::from_secs(60)).unwrap();
+    assert_eq!(pool.close(Duration::from_secs(60)), 0);
+}
+
+#[test]
+fn what_found_no_thread_is_not_run_later() {
+    let pool = watched(1);
+    let (send, receive) = unbounded();
+    let say = |word: &'static str| {
+        let send = send.clone();
+        job(move || send.send(word).unwrap())
+    };
+    REFUSES.set(true);
+    assert!(pool.submit(say("refused")).is_err());
+    REFUSES.set(false);
+    pool.submit(say("taken")).unwrap();
+    assert_eq!(receive.recv().unwrap(), "taken");
     assert_eq!(pool.close(Duration::from_secs(60)), 0);
 }

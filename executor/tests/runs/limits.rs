@@ -250,3 +250,41 @@ fn time_that_people_took_is_outside_the_wall() {
     assert!(record.wall < 60_000);
     assert_eq!(step(&ended, "p").drive, Some(2));
 }
+
+/// Holds whoever tells that this node has come so far, until so many others are inside.
+struct Holds {
+    node: &'static str,
+    state: plangate_approval::StepState,
+    inside: crossbeam::channel::Receiver<()>,
+    others: usize,
+    in_time: std::sync::atomic::AtomicBool,
+}
+
+impl plangate_executor::Observer for Holds {
+    fn changed(&self, change: &plangate_executor::Change<'_>) {
+        if (change.node, change.state) == (self.node, self.state) {
+            let met = (0..self.others)
+                .all(|_| self.inside.recv_timeout(std::time::Duration::from_secs(60)).is_ok());
+            self.in_time.store(met, SeqCst);
+        }
+    }
+}
+
+/// The thread that called hands out the reads, and then asks for the gate, which may take as long as it likes.
+#[test]
+fn reads_run_side_by_side_while_the_steward_is_held_up() {
+    let (inside, tells) = crossbeam::channel::unbounded();
+    let both = Arc::new(Barrier::new(2));
+    let mut stage = Stage::new().on("cal.list", move |_, _| {
+        inside.send(()).unwrap();
+        both.wait();
+        Answer::Ok(json("1"))
+    });
+    let in_time = std::sync::atomic::AtomicBool::new(false);
+    let holds = Arc::new(Holds { node: "p/gate", state: Pending, inside: tells, others: 2, in_time });
+    stage.options.observer = Some(holds.clone());
+    let parked =
+        stage.run("together:\n  a: cal.list {\"n\":1}\n  b: cal.list {\"n\":2}\n  p: slack.post {}\n");
+    assert_eq!(states(&parked), "a done, b done, p/gate pending, p waiting");
+    assert!(holds.in_time.load(SeqCst), "the second read waited for the gate to be asked");
+}
