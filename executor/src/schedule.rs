@@ -231,11 +231,8 @@ impl Schedule {
                 self.end_unrun(ix, StepState::TimedOut);
             }
         }
-        loop {
-            self.weigh_joins();
-            if self.news.is_empty() {
-                break;
-            }
+        self.spread();
+        while self.fire_a_join() {
             self.spread();
         }
         let held = self.hold && self.tally.pending > 0;

@@ -146,20 +146,23 @@ impl Schedule {
         }
     }
 
-    /// Fires the joins that have enough and of which no other branch works.
-    pub(super) fn weigh_joins(&mut self) {
+    /// Fires one join that has enough and of which no other branch works. Whoever counts it must hear of that before the next
+    /// join is weighed: until then it would look as if it had neither ended well nor could still.
+    pub(super) fn fire_a_join(&mut self) -> bool {
         while let Some(ix) = self.joins.next_due() {
             if self.nodes[ix].state != StepState::Waiting {
                 continue;
             }
             if self.a_branch_works(ix) {
                 self.joins.keep(ix);
-            } else {
-                self.acts.push(Act::Fired(ix));
-                self.nodes[ix].value = true;
-                self.end(ix, StepState::Done);
+                continue;
             }
+            self.acts.push(Act::Fired(ix));
+            self.nodes[ix].value = true;
+            self.end(ix, StepState::Done);
+            return true;
         }
+        false
     }
 
     /// Whether a counted branch that has not ended works. Looks on from where the last look stopped, and once more at

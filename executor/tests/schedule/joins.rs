@@ -42,6 +42,24 @@ fn it_fails_as_soon_as_enough_is_out_of_reach() {
     assert!(run.schedule.over());
 }
 
+/// `late` counts a join that fires at the same moment: it can have enough with it, so it works.
+#[test]
+fn a_join_that_has_just_fired_counts_for_the_others() {
+    let mut run = Chart::default()
+        .read("a")
+        .all("after")
+        .data("a", "after")
+        .read("b")
+        .need("now", 1, &["after"])
+        .need("late", 2, &["b", "now"])
+        .need("last", 1, &["a", "late"])
+        .begin();
+    run.done("a");
+    assert_eq!((run.state("now"), run.state("late"), run.state("last")), (Done, Waiting, Waiting));
+    run.done("b");
+    assert_eq!((run.state("late"), run.state("last")), (Done, Done));
+}
+
 #[test]
 fn a_skipped_branch_is_not_ok() {
     let mut run = Chart::default()
