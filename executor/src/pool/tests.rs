@@ -52,6 +52,19 @@ impl Told for Panics {
     fn waiting(&self) {}
 }
 
+/// A thread of the pool is inside a job until this is dropped.
+fn holds_a_thread(pool: &Pool) -> Sender<()> {
+    let (stuck, release) = bounded::<()>(0);
+    let (begun, begins) = bounded(1);
+    pool.submit(job(move || {
+        begun.send(()).unwrap();
+        assert!(release.recv().is_err());
+    }))
+    .unwrap();
+    begins.recv().unwrap();
+    stuck
+}
+
 /// A pool that somebody watches, as the steward of a run does, for as long as it is there.
 fn watched(most: usize) -> Arc<Pool> {
     let (told, tells) = unbounded();
@@ -256,14 +269,7 @@ fn a_line_of_successors_keeps_nobody_waiting() {
 fn who_watches_is_left_alone_once_no_more_threads_may_be() {
     let (told, tells) = unbounded();
     let pool = Pool::new(1, Watcher(told));
-    let (stuck, release) = bounded::<()>(0);
-    let (begun, begins) = bounded(1);
-    pool.submit(job(move || {
-        begun.send(()).unwrap();
-        assert!(release.recv().is_err());
-    }))
-    .unwrap();
-    begins.recv().unwrap();
+    let stuck = holds_a_thread(&pool);
     let (send, receive) = bounded(100);
     for _ in 0..100 {
         let send = send.clone();
@@ -287,14 +293,7 @@ fn who_watches_is_left_alone_once_no_more_threads_may_be() {
 fn a_job_that_relied_on_a_thread_that_never_came_is_seen_to() {
     let (told, tells) = unbounded();
     let pool = Pool::new(8, Watcher(told));
-    let (stuck, release) = bounded::<()>(0);
-    let (begun, begins) = bounded(1);
-    pool.submit(job(move || {
-        begun.send(()).unwrap();
-        assert!(release.recv().is_err());
-    }))
-    .unwrap();
-    begins.recv().unwrap();
+    let stuck = holds_a_thread(&pool);
     pool.unwatched();
     // Whoever could watch is back by the time that the thread turns out not to come.
     let (send, receive) = bounded(2);
